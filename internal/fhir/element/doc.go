@@ -1,0 +1,9 @@
+// Package element is the JSON of a resource as a tree: one arena of nodes with
+// offsets into the text, so a document costs no allocation a node and numbers
+// keep the digits they were sent with
+// (https://hl7.org/fhir/R4/json.html).
+//
+// The parser is strict RFC 8259, and stricter where FHIR or the database needs
+// it: duplicate names, lone surrogates, U+0000, exponents over MaxExponent and
+// nesting over Limits.Depth are refused.
+package element

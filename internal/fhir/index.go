@@ -1,0 +1,87 @@
+package fhir
+
+import "time"
+
+// Index holds the values a resource has for its search parameters, extracted
+// from the element tree by package search. How they become rows is the
+// store's business. Param is a search parameter's code ("identifier"), unique
+// for a resource type. Duplicates within one list have been removed.
+//
+// The value types follow https://hl7.org/fhir/R4/search.html#ptypes.
+type Index struct {
+	Tokens     []TokenValue
+	References []ReferenceValue
+	Strings    []StringValue
+	Dates      []DateValue
+	Numbers    []NumberValue
+	Quantities []QuantityValue
+	URIs       []URIValue
+}
+
+// TokenValue is a code and the system it belongs to. An Identifier with
+// neither, or a CodeableConcept with text alone, gives none.
+type TokenValue struct {
+	Param string
+	// System is empty when the value has none, and for elements whose system
+	// is implied by their binding it is that system.
+	System string
+	Code   string // as written
+	// FoldCase says the code system's codes ignore case, or the element is a
+	// string: matching then folds it.
+	FoldCase bool
+}
+
+// ReferenceValue is one reference. Exactly one of ID and URL is set, except for
+// a logical reference, which has neither and only Identifier.
+type ReferenceValue struct {
+	Param string
+	Type  ResourceType // of the target; empty if unknown
+	// ID is the target's logical id, for a relative reference and for an
+	// absolute one to this server.
+	ID      string
+	Version string // of a versioned reference, else ""
+	// URL is an absolute reference elsewhere, or a canonical without its
+	// version.
+	URL string
+	// Identifier is Reference.identifier, for :identifier.
+	Identifier *TokenValue
+}
+
+// StringValue is a text.
+type StringValue struct {
+	Param string
+	// Folded ignores case, accents, punctuation and repeated spaces; plain
+	// and :contains searches match it. One value for each part (each word of
+	// a family name) is the extractor's work.
+	Folded string
+	Exact  string // as written, for :exact
+}
+
+// DateValue is the closed interval a date, dateTime, instant, Period or Timing
+// stands for, in UTC. An open end is the zero time.
+type DateValue struct {
+	Param     string
+	Low, High time.Time
+}
+
+// NumberValue is a number with the interval its digits imply: 100 is
+// [99.5, 100.5). Decimals are kept as text, exact.
+type NumberValue struct {
+	Param            string
+	Value, Low, High string
+}
+
+// QuantityValue is an amount and its unit. Low and High bound what the digits
+// imply, or are the ends of a Range ("" for an open end).
+type QuantityValue struct {
+	Param            string
+	System, Code     string // Quantity.system and .code
+	Unit             string // Quantity.unit, for searches by unit text
+	Value, Low, High string
+}
+
+// URIValue is a uri, url or canonical, compared exactly.
+type URIValue struct {
+	Param string
+	URI   string
+}

@@ -1,0 +1,88 @@
+package interaction
+
+import (
+	"net/url"
+	"time"
+
+	"starling/internal/fhir"
+)
+
+// Name is an interaction's code in
+// http://hl7.org/fhir/restful-interaction, with the conditional ones apart
+// and "operation" for $operations.
+type Name string
+
+// The interactions.
+const (
+	Read              Name = "read"
+	VRead             Name = "vread"
+	Create            Name = "create"
+	Update            Name = "update"
+	Patch             Name = "patch"
+	Delete            Name = "delete"
+	ConditionalUpdate Name = "conditional-update"
+	ConditionalPatch  Name = "conditional-patch"
+	ConditionalDelete Name = "conditional-delete"
+	HistoryInstance   Name = "history-instance"
+	HistoryType       Name = "history-type"
+	HistorySystem     Name = "history-system"
+	SearchType        Name = "search-type"
+	SearchSystem      Name = "search-system"
+	SearchCompartment Name = "search-compartment"
+	Capabilities      Name = "capabilities"
+	Batch             Name = "batch" // or transaction: the Bundle's type decides
+	Operation         Name = "operation"
+)
+
+// Request is one interaction asked for, whether by HTTP or by an entry of a
+// Bundle. Route fills Interaction and what the URL says; the caller adds the
+// rest.
+type Request struct {
+	Interaction Name
+	Type        fhir.ResourceType
+	ID          string
+	VersionID   string
+	// CompartmentType is the target type of a compartment search, "*" for
+	// all; Type and ID are then the compartment's.
+	CompartmentType string
+	Operation       string     // "$validate", without the $
+	Query           url.Values // of the URL, and of the form for POST _search
+	RawQuery        string     // as sent, in order
+
+	Body []byte // JSON; for raw Binary content see ContentType
+	// ContentType is set for a Binary sent as its raw content; Body is then
+	// that content.
+	ContentType string
+	// SecurityContext is the reference of X-Security-Context, for raw Binary.
+	SecurityContext string
+
+	IfMatch         string // header text: W/"3"
+	IfNoneMatch     string
+	IfNoneExist     string // criteria of a conditional create
+	IfModifiedSince time.Time
+
+	Return   Return
+	Handling Handling
+	// Base is the server's base URL for absolute links, without a trailing
+	// slash: "http://127.0.0.1:8080/fhir".
+	Base string
+}
+
+// Return is the preference Prefer: return=….
+type Return string
+
+// The values of Return. The default is representation.
+const (
+	ReturnRepresentation   Return = "representation"
+	ReturnMinimal          Return = "minimal"
+	ReturnOperationOutcome Return = "OperationOutcome"
+)
+
+// Handling is the preference Prefer: handling=….
+type Handling string
+
+// The values of Handling. The default is lenient.
+const (
+	HandlingLenient Handling = "lenient"
+	HandlingStrict  Handling = "strict"
+)

@@ -1,0 +1,55 @@
+package interaction
+
+import (
+	"context"
+
+	"starling/internal/fhir"
+	"starling/internal/fhir/definition"
+	"starling/internal/fhir/element"
+)
+
+// Validator checks a resource before it is stored.
+type Validator interface {
+	// Validate gives what is wrong with a resource of type t, none if it is
+	// acceptable. Issues of severity error or fatal refuse it.
+	Validate(t fhir.ResourceType, root element.Node) []fhir.Issue
+}
+
+// Indexer extracts the values a resource is searched by.
+type Indexer interface {
+	// Index reads the resource whose references to base are local.
+	Index(t fhir.ResourceType, root element.Node, base string) (*fhir.Index, error)
+}
+
+// Planner turns the text of a search into a query.
+type Planner interface {
+	// Plan parses rawQuery for the given types. What it ignored (lenient
+	// handling) it names in unknown; strict refuses it.
+	Plan(types []fhir.ResourceType, rawQuery string, strict bool, base string) (query *fhir.SearchQuery, unknown []string, err error)
+	// PlanConditional parses the criteria of a conditional interaction, where
+	// anything not understood, and no criteria at all, is an error.
+	PlanConditional(t fhir.ResourceType, rawQuery string, base string) (fhir.Criterion, error)
+}
+
+// Service carries out interactions against a store.
+type Service struct {
+	Store       fhir.Store
+	Definitions *definition.Registry
+	Validator   Validator
+	Indexer     Indexer
+	Planner     Planner
+	Limits      element.Limits
+}
+
+// Serve carries out one interaction. Its error is an *fhir.Error, or the
+// server's own fault.
+func (s *Service) Serve(ctx context.Context, request *Request) (*Response, error) {
+	return nil, fhir.NewError(fhir.KindMethodNotAllowed, fhir.IssueNotSupported, "not served")
+}
+
+// Route finds the interaction that a method and URL ask for
+// (https://hl7.org/fhir/R4/http.html#summary). path is relative to the base,
+// without a leading slash: "Patient/1/_history/2".
+func (s *Service) Route(method, path, rawQuery string) (*Request, error) {
+	return nil, fhir.NewError(fhir.KindNotFound, fhir.IssueNotFound, "no such interaction")
+}
