@@ -1,0 +1,73 @@
+# Needs Go and make, nothing else, for `make run` and `make test`.
+export GOTOOLCHAIN = go1.27.3
+
+# Tools, by `go install`, into bin/tools; never from the network at a version of their own choosing.
+GOLANGCI_LINT_VERSION = v2.15.0
+GOVULNCHECK_VERSION   = v1.9.0
+TOOLS                 = $(CURDIR)/bin/tools
+GOLANGCI_LINT         = $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
+GOVULNCHECK           = $(TOOLS)/govulncheck-$(GOVULNCHECK_VERSION)
+
+# Packages whose tests run under the race detector, and how long each fuzz target runs.
+RACE     = $(wildcard internal/postgres internal/interaction internal/rest internal/cache internal/subscription internal/validation)
+FUZZTIME = 20s
+
+.DEFAULT_GOAL = help
+.PHONY: help build run test race bench lint fuzz vuln conformance client-test definitions-check clean
+
+help: ## Show the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## Build the server and the load test into bin/
+	@mkdir -p bin
+	go build -o bin/ ./cmd/... ./loadtest
+
+run: ## Build the server and run it at http://127.0.0.1:8080/fhir
+	@mkdir -p bin
+	go build -o bin/ ./cmd/fhir-server
+	exec bin/fhir-server serve
+
+test: ## Run every test (those that need Node, nginx or docker skip where these are absent)
+	go test ./...
+
+race: ## Run the tests of the concurrent packages under the race detector
+	go test -race $(addsuffix /...,$(addprefix ./,$(RACE)))
+
+bench: ## Run every benchmark
+	go test -run '^$$' -bench . -benchmem ./...
+
+lint: $(GOLANGCI_LINT) ## Check style, imports and doc comments
+	$(GOLANGCI_LINT) run
+
+fuzz: ## Run each fuzz target for FUZZTIME (20s)
+	@go list -f '{{.Dir}}' ./... | while read -r dir; do \
+	  grep -hos '^func Fuzz[A-Za-z0-9_]*' "$$dir"/*_test.go | cut -c6- | while read -r target; do \
+	    echo "fuzz: $$target in $${dir#$(CURDIR)/}"; \
+	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$dir" </dev/null || exit 1; \
+	  done || exit 1; \
+	done
+
+vuln: $(GOVULNCHECK) ## Look for known vulnerabilities in what the programs call
+	$(GOVULNCHECK) ./...
+
+conformance: ## Run the public suites in the folder CONFORMANCE_DATA and print a count for each
+	go run ./internal/tools/conformance
+
+client-test: ## Drive a server with the npm client fhir-kit-client (needs Node)
+	go test -count=1 -v -run TestClient ./test/client
+
+definitions-check: ## Rebuild the embedded definitions from their source and compare
+	go run ./internal/tools/definitions check
+
+clean: ## Remove what was built
+	rm -rf bin out
+
+$(GOLANGCI_LINT):
+	@mkdir -p $(TOOLS)
+	GOBIN=$(TOOLS) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
+	mv $(TOOLS)/golangci-lint $@
+
+$(GOVULNCHECK):
+	@mkdir -p $(TOOLS)
+	GOBIN=$(TOOLS) go install golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION)
+	mv $(TOOLS)/govulncheck $@
