@@ -27,7 +27,7 @@ type TokenValue struct {
 	System string
 	Code   string // as written
 	// FoldCase says the code system's codes ignore case, or the element is a
-	// string: matching then folds it.
+	// string: codes are then compared as FoldCase gives them.
 	FoldCase bool
 }
 
@@ -40,8 +40,9 @@ type ReferenceValue struct {
 	// absolute one to this server.
 	ID      string
 	Version string // of a versioned reference, else ""
-	// URL is an absolute reference elsewhere, or a canonical without its
-	// version.
+	// URL is an absolute reference elsewhere or a canonical, either without
+	// its version, or "#id" of a contained resource, which no search asks for:
+	// it only makes the parameter not missing.
 	URL string
 	// Identifier is Reference.identifier, for :identifier.
 	Identifier *TokenValue
@@ -54,7 +55,10 @@ type StringValue struct {
 	// and :contains searches match it. One value for each part (each word of
 	// a family name) is the extractor's work.
 	Folded string
-	Exact  string // as written, for :exact
+	// Exact is the value as written, for :exact. It is empty when Folded is
+	// not the whole value but begins at a later word of it: only plain
+	// searches need that one.
+	Exact string
 }
 
 // DateValue is the closed interval a date, dateTime, instant, Period or Timing
@@ -72,7 +76,8 @@ type NumberValue struct {
 }
 
 // QuantityValue is an amount and its unit. Low and High bound what the digits
-// imply, or are the ends of a Range ("" for an open end).
+// imply. For a Range, which has no Value, they are its ends, "" for an open one;
+// so they are for a Quantity with a comparator: <5 has no Low.
 type QuantityValue struct {
 	Param            string
 	System, Code     string // Quantity.system and .code

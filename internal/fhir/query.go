@@ -46,6 +46,10 @@ type Updated struct {
 	Range TimeRange
 }
 
+// Not holds when its criterion does not, so also for resources that have no
+// value at all.
+type Not struct{ Criterion Criterion }
+
 // Token holds when the resource has a matching TokenValue.
 type Token struct {
 	Param string
@@ -53,8 +57,73 @@ type Token struct {
 	System *string
 	// Code nil: any code of the system (`system|`).
 	Code *string
-	// FoldCase is set as in TokenValue, when known from the definition.
+	// FoldCase says which values are meant: with it those that have
+	// TokenValue.FoldCase, their codes compared by FoldCase; without it the
+	// others, compared exactly. Where both may match, the plan has an Or of
+	// two. With Code nil it says nothing: values of either kind match.
 	FoldCase bool
+}
+
+// String holds when the resource has a matching StringValue.
+type String struct {
+	Param string
+	Match StringMatch
+	// Value is folded as StringValue.Folded is; for StringExact as written.
+	Value string
+}
+
+// StringMatch is how a String compares.
+type StringMatch uint8
+
+// The ways to compare strings: by default Folded begins with the value; with
+// :contains Folded has it anywhere; with :exact it equals Exact.
+const (
+	StringStarts StringMatch = iota
+	StringContains
+	StringExact
+)
+
+// Date holds when the resource has a DateValue that compares with Range as
+// Prefix says. With the value's interval [l, h] (open ends infinite) and
+// Range [L, H):
+//
+//	eq  L <= l and h < H         ne  not eq
+//	gt  h >= H                   lt  l < L
+//	ge  gt or eq                 le  lt or eq
+//	sa  l >= H                   eb  h < L
+//	ap  l < H and h >= L, Range being widened already
+type Date struct {
+	Param  string
+	Prefix Prefix
+	Range  TimeRange
+}
+
+// Number holds when the resource has a NumberValue v that compares with the
+// search value as Prefix says: eq and ap demand Low <= v < High (Low <= v <=
+// High where they are equal), ne the contrary; the others compare v with
+// Value. sa is gt, eb is lt.
+type Number struct {
+	Param            string
+	Prefix           Prefix
+	Value, Low, High string // decimals as text
+}
+
+// Quantity is Number for a QuantityValue. Values that are ranges match eq when
+// Low and High contain both ends, gt when the upper end is above Value, lt when
+// the lower is below, sa and eb when the whole is, ap when they overlap.
+type Quantity struct {
+	Param            string
+	Prefix           Prefix
+	Value, Low, High string
+	// System and Code, if not empty, must be the value's. With System empty
+	// and Code not, the code may be the value's Code or its Unit.
+	System, Code string
+}
+
+// URI holds when the resource has that URIValue.
+type URI struct {
+	Param string
+	URI   string
 }
 
 // Missing is the modifier :missing.
@@ -63,7 +132,8 @@ type Missing struct {
 	Missing bool
 }
 
-// ReferenceTo holds when the resource refers to the target.
+// ReferenceTo holds when the resource refers to the target, whatever version
+// of it the reference names.
 type ReferenceTo struct {
 	Param string
 	Type  ResourceType // empty: any type
@@ -91,6 +161,12 @@ func (And) criterion()         {}
 func (Or) criterion()          {}
 func (IDIn) criterion()        {}
 func (Updated) criterion()     {}
+func (Not) criterion()         {}
 func (Token) criterion()       {}
+func (String) criterion()      {}
+func (Date) criterion()        {}
+func (Number) criterion()      {}
+func (Quantity) criterion()    {}
+func (URI) criterion()         {}
 func (Missing) criterion()     {}
 func (ReferenceTo) criterion() {}
