@@ -57,7 +57,8 @@ type Issue struct {
 }
 
 // Kind groups errors by how a request failed. The one table from Kind to HTTP
-// status is in internal/rest.
+// status is internal/interaction's StatusOf, since entries of a Bundle have one
+// too.
 type Kind uint8
 
 // The kinds of error.
@@ -89,6 +90,8 @@ type Error struct {
 	// Resource is the resource concerned, where an answer needs its ETag
 	// (a deletion read back). Usually nil.
 	Resource *Resource
+	// Allow lists the methods that are allowed, for KindMethodNotAllowed.
+	Allow []string
 	// Cause is logged and never shown.
 	Cause error
 }

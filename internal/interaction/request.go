@@ -46,8 +46,10 @@ type Request struct {
 	// all; Type and ID are then the compartment's.
 	CompartmentType string
 	Operation       string     // "$validate", without the $
-	Query           url.Values // of the URL, and of the form for POST _search
-	RawQuery        string     // as sent, in order
+	// Query holds the parameters of the URL, and of the form for POST _search;
+	// RawQuery the same as sent, in order, joined by &.
+	Query    url.Values
+	RawQuery string
 
 	Body []byte // JSON; for raw Binary content see ContentType
 	// ContentType is set for a Binary sent as its raw content; Body is then
@@ -71,7 +73,8 @@ type Request struct {
 // Return is the preference Prefer: return=….
 type Return string
 
-// The values of Return. The default is representation.
+// The values of Return. Where the client stated none, Return is empty: a create
+// or update then answers with the representation, an entry of a Bundle without.
 const (
 	ReturnRepresentation   Return = "representation"
 	ReturnMinimal          Return = "minimal"

@@ -38,6 +38,9 @@ type Response struct {
 	// Location is relative to the base, "Patient/1/_history/2"; for creates
 	// and updates, else empty.
 	Location string
+	// Issues are what the validation had to say of a resource it accepted, for
+	// Prefer: return=OperationOutcome.
+	Issues []fhir.Issue
 	// Changed says a write took place; false for a no-op.
 	Changed bool
 }

@@ -2,6 +2,7 @@ package interaction
 
 import (
 	"context"
+	"time"
 
 	"starling/internal/fhir"
 	"starling/internal/fhir/definition"
@@ -39,6 +40,17 @@ type Service struct {
 	Indexer     Indexer
 	Planner     Planner
 	Limits      element.Limits
+	// Served lists the search parameters that searches of a type answer, for
+	// the CapabilityStatement.
+	Served func(t fhir.ResourceType) []*definition.SearchParameter
+	// Software is what the CapabilityStatement says of the program.
+	Software Software
+}
+
+// Software names a release of the server.
+type Software struct {
+	Version string
+	Date    time.Time // when it was released
 }
 
 // Serve carries out one interaction. Its error is an *fhir.Error, or the
