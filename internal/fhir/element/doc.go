@@ -4,6 +4,7 @@
 // (https://hl7.org/fhir/R4/json.html).
 //
 // The parser is strict RFC 8259, and stricter where FHIR or the database needs
-// it: duplicate names, lone surrogates, U+0000, exponents over MaxExponent and
-// nesting over Limits.Depth are refused.
+// it: duplicate names, lone surrogates, U+0000, exponents over MaxExponent,
+// numbers longer than MaxNumberLength, nesting over Limits.Depth and more
+// values than Limits.Nodes are refused.
 package element

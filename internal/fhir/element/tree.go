@@ -58,6 +58,8 @@ type Tree struct {
 	text  []byte
 	names []byte // decoded member names that had escapes
 	nodes []node
+	// spaced says there is white space between the tokens.
+	spaced bool
 }
 
 // Root is the document's value.
