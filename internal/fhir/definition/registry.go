@@ -1,52 +1,102 @@
 package definition
 
-import "starling/internal/fhir"
+import (
+	"slices"
+	"strings"
+	"sync"
 
-// Registry looks definitions up. It is immutable and safe for concurrent use.
-type Registry struct{}
+	"starling/internal/fhir"
+)
+
+// Registry looks definitions up. It is immutable and safe for concurrent use;
+// what it reads on first use it keeps.
+type Registry struct {
+	file          *file
+	resourceTypes []fhir.ResourceType
+	types         map[string]*lazyType // by name
+	search        func() *searchParameters
+	operations    func() []*Operation
+	compartments  func() map[fhir.ResourceType]*Compartment
+	terminology   *terminology
+}
+
+// lazyType is a type compiled on first use.
+type lazyType struct {
+	line     int
+	kind     string // resource (a concrete one), primitive or type
+	once     sync.Once
+	compiled *Type
+}
 
 // R4 is the specification's own definitions. It panics if the embedded file is
 // damaged, which a test of this package excludes.
-func R4() *Registry { panic("definition: not built yet") }
+var R4 = sync.OnceValue(func() *Registry {
+	r, err := open(packed)
+	if err != nil {
+		panic("definition: " + err.Error())
+	}
+	return r
+})
+
+func open(data []byte) (*Registry, error) {
+	f, err := openFile(data)
+	if err != nil {
+		return nil, err
+	}
+	r := &Registry{file: f, types: make(map[string]*lazyType, len(f.notes))}
+	for line, note := range f.notes {
+		kind, name, _ := strings.Cut(note, " ")
+		r.types[name] = &lazyType{line: line, kind: kind}
+		if kind == "resource" {
+			r.resourceTypes = append(r.resourceTypes, fhir.ResourceType(name))
+		}
+	}
+	slices.Sort(r.resourceTypes)
+	r.search = sync.OnceValue(r.readSearchParameters)
+	r.operations = sync.OnceValue(r.readOperations)
+	r.compartments = sync.OnceValue(r.readCompartments)
+	r.terminology = newTerminology(f)
+	return r, nil
+}
 
 // ResourceTypes lists the concrete resource types, sorted.
-func (r *Registry) ResourceTypes() []fhir.ResourceType { return nil }
+func (r *Registry) ResourceTypes() []fhir.ResourceType { return r.resourceTypes }
 
 // IsResourceType reports whether name is a concrete resource type.
-func (r *Registry) IsResourceType(name string) bool { return false }
+func (r *Registry) IsResourceType(name string) bool {
+	t := r.types[name]
+	return t != nil && t.kind == "resource"
+}
+
+func (r *Registry) isPrimitive(name string) bool {
+	t := r.types[name]
+	return t != nil && t.kind == "primitive"
+}
 
 // Type gives a type by its name, compiled on first use; nil if there is none.
-func (r *Registry) Type(name string) *Type { return nil }
+func (r *Registry) Type(name string) *Type {
+	t := r.types[name]
+	if t == nil {
+		return nil
+	}
+	t.once.Do(func() { t.compiled = r.compile(r.file.line(t.line)) })
+	return t.compiled
+}
 
-// SearchParameters lists the parameters of a type, those of Resource and
-// DomainResource included, sorted by code.
-func (r *Registry) SearchParameters(t fhir.ResourceType) []*SearchParameter { return nil }
-
-// SearchParameter gives a type's parameter by its code; nil if there is none.
-func (r *Registry) SearchParameter(t fhir.ResourceType, code string) *SearchParameter { return nil }
-
-// SearchParameterByURL gives a parameter by its canonical; nil if there is none.
-func (r *Registry) SearchParameterByURL(url string) *SearchParameter { return nil }
-
-// Compartment gives a compartment by its code; nil if there is none.
-func (r *Registry) Compartment(code fhir.ResourceType) *Compartment { return nil }
-
-// Operations lists the operations of the specification.
-func (r *Registry) Operations() []*Operation { return nil }
-
-// Codes gives the codes of a value set that can be enumerated from the
-// specification's own code systems; ok is false for one that cannot (SNOMED CT,
-// LOINC, UCUM, BCP-47, …) or is unknown. The map's key is the code, its value
-// the systems it comes from.
-func (r *Registry) Codes(valueSet string) (codes map[string][]string, ok bool) { return nil, false }
-
-// CaseSensitive reports whether the codes of a code system differ by case;
-// known is false for a system the specification does not define.
-func (r *Registry) CaseSensitive(system string) (sensitive, known bool) { return false, false }
+// Resource gives the definition with a canonical, with or without |version, as
+// compact JSON: without prose, without members that only repeat a default (see
+// docs/definitions.md). It is the caller's own copy.
+func (r *Registry) Resource(canonical string) ([]byte, bool) {
+	n, ok := r.file.find(canonical)
+	if !ok {
+		return nil, false
+	}
+	return r.file.line(n), true
+}
 
 // Property resolves a member of an object of this element by its JSON name:
 // "name", "valueQuantity", "_birthDate". For an element without Children of
-// its own ask the type's Root.
+// its own ask the type's Root. "resourceType" is no property.
 func (e *Element) Property(name string) (Property, bool) {
 	p, ok := e.names[name]
 	return p, ok

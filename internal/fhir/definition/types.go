@@ -27,7 +27,11 @@ type Type struct {
 	Kind     Kind
 	Abstract bool
 	Base     string // name of the type it specializes, "" for Element and Resource
-	Root     *Element
+	// Regex is what the text of a primitive's value must match as a whole, in
+	// the specification's own syntax (\s, \S and classes as XML Schema has
+	// them); "" for xhtml and types that are no primitives.
+	Regex string
+	Root  *Element
 }
 
 // Unbounded is the Max of an element that may repeat without limit ("*").
@@ -50,8 +54,7 @@ type Element struct {
 	Constraint []Constraint
 	IsSummary  bool
 	IsModifier bool
-	// Regex applies to primitive values; on Type "id", "date", ….
-	MaxLength int // 0: none
+	MaxLength  int // 0: none
 
 	parent *Element
 	names  map[string]Property // JSON name → property; built with the type
@@ -77,6 +80,7 @@ type Constraint struct {
 	Severity   string // error or warning
 	Human      string
 	Expression string
+	Source     string // canonical of the type it comes from; "": this one
 }
 
 // Property is what a member of a JSON object stands for.

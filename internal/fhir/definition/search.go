@@ -1,0 +1,101 @@
+package definition
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"starling/internal/fhir"
+)
+
+// searchParameters indexes the parameters of the specification.
+type searchParameters struct {
+	byURL  map[string]*SearchParameter
+	byCode map[fhir.ResourceType]map[string]*SearchParameter
+	byType map[fhir.ResourceType][]*SearchParameter // sorted by code
+}
+
+// parameterJSON is the JSON of a SearchParameter.
+type parameterJSON struct {
+	URL, Name, Code, Type       string
+	Base                        []fhir.ResourceType
+	Expression, Description     string
+	Target                      []fhir.ResourceType
+	MultipleOr, MultipleAnd     *bool
+	Modifier, Comparator, Chain []string
+	Component                   []Component
+}
+
+func (p *parameterJSON) parameter() *SearchParameter {
+	s := &SearchParameter{
+		URL: p.URL, Name: p.Name, Code: p.Code, Type: p.Type, Base: p.Base, Expression: p.Expression,
+		Target: p.Target, Description: p.Description, Modifiers: p.Modifier, Comparators: p.Comparator,
+		Chains: p.Chain, Components: p.Component,
+	}
+	s.Multiple.Or = p.MultipleOr == nil || *p.MultipleOr
+	s.Multiple.And = p.MultipleAnd == nil || *p.MultipleAnd
+	return s
+}
+
+func (r *Registry) readSearchParameters() *searchParameters {
+	s := &searchParameters{
+		byURL:  map[string]*SearchParameter{},
+		byCode: map[fhir.ResourceType]map[string]*SearchParameter{},
+		byType: map[fhir.ResourceType][]*SearchParameter{},
+	}
+	byBase := map[fhir.ResourceType][]*SearchParameter{}
+	r.file.each("SearchParameter", func(line []byte) {
+		var j parameterJSON
+		if err := json.Unmarshal(line, &j); err != nil {
+			panic("definition: " + err.Error())
+		}
+		p := j.parameter()
+		s.byURL[p.URL] = p
+		for _, base := range p.Base {
+			byBase[base] = append(byBase[base], p)
+		}
+	})
+	for _, t := range r.resourceTypes {
+		codes := map[string]*SearchParameter{}
+		for _, base := range append(r.ancestors(t), t) {
+			for _, p := range byBase[base] {
+				codes[p.Code] = p
+			}
+		}
+		list := make([]*SearchParameter, 0, len(codes))
+		for _, p := range codes {
+			list = append(list, p)
+		}
+		slices.SortFunc(list, func(a, b *SearchParameter) int { return cmp.Compare(a.Code, b.Code) })
+		s.byCode[t], s.byType[t] = codes, list
+	}
+	return s
+}
+
+// SearchParameters lists the parameters of a type, those of Resource and
+// DomainResource included, sorted by code.
+func (r *Registry) SearchParameters(t fhir.ResourceType) []*SearchParameter {
+	return r.search().byType[t]
+}
+
+// SearchParameter gives a type's parameter by its code; nil if there is none.
+func (r *Registry) SearchParameter(t fhir.ResourceType, code string) *SearchParameter {
+	return r.search().byCode[t][code]
+}
+
+// SearchParameterByURL gives a parameter by its canonical; nil if there is none.
+func (r *Registry) SearchParameterByURL(url string) *SearchParameter {
+	url, _, _ = strings.Cut(url, "|")
+	return r.search().byURL[url]
+}
+
+// ancestors lists the abstract types a resource type specializes, Resource
+// first.
+func (r *Registry) ancestors(t fhir.ResourceType) []fhir.ResourceType {
+	switch t {
+	case "Binary", "Bundle", "Parameters":
+		return []fhir.ResourceType{"Resource"}
+	}
+	return []fhir.ResourceType{"Resource", "DomainResource"}
+}
