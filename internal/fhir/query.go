@@ -36,6 +36,10 @@ type And []Criterion
 // Or holds when one does; empty, it never holds.
 type Or []Criterion
 
+// TypeIs holds for resources of that type: in searches of several types, where
+// a condition concerns one of them (a compartment's parameters differ by type).
+type TypeIs ResourceType
+
 // IDIn holds for resources with one of these ids.
 type IDIn []string
 
@@ -159,6 +163,7 @@ const (
 
 func (And) criterion()         {}
 func (Or) criterion()          {}
+func (TypeIs) criterion()      {}
 func (IDIn) criterion()        {}
 func (Updated) criterion()     {}
 func (Not) criterion()         {}
