@@ -55,17 +55,15 @@ func pack(lines []byte) ([]byte, error) {
 }
 
 // note is what the registry must know of a definition without reading it: of a
-// type, its name and whether it is a concrete resource or a primitive; of a
-// code system, whether case matters, if it says so.
+// type, its name and whether it is a concrete resource or a primitive.
 func note(d object) string {
-	switch {
-	case d["resourceType"] == "CodeSystem" && d["caseSensitive"] != nil:
-		return fmt.Sprint(d["caseSensitive"])
-	case d["resourceType"] != "StructureDefinition" || d["derivation"] == "constraint":
+	if text(d["resourceType"]) != "StructureDefinition" || text(d["derivation"]) == "constraint" {
 		return ""
-	case d["kind"] == "resource" && d["abstract"] == false:
+	}
+	if text(d["kind"]) == "resource" && d["abstract"] == false {
 		return "resource " + text(d["type"])
-	case d["kind"] == "primitive-type":
+	}
+	if text(d["kind"]) == "primitive-type" {
 		return "primitive " + text(d["type"])
 	}
 	return "type " + text(d["type"])

@@ -1,0 +1,91 @@
+package validation
+
+import (
+	"fmt"
+
+	"starling/internal/fhir/definition"
+)
+
+// compile makes the shape of a type, and of the elements below it that have
+// children of their own. Other types it refers to by name, to be compiled when
+// a resource has one.
+func compile(v *Validator, t *definition.Type) *shape {
+	c := compiler{validator: v, shapes: map[*definition.Element]*shape{}}
+	s := c.shape(t.Name, t.Root)
+	if t.Kind == definition.KindResource {
+		s.members["resourceType"] = &member{name: "resourceType", kind: memberResourceType}
+	}
+	s.rules = append(s.rules, typeRules(t.Name)...)
+	return s
+}
+
+type compiler struct {
+	validator *Validator
+	shapes    map[*definition.Element]*shape // elements may refer to one another
+}
+
+func (c *compiler) shape(name string, e *definition.Element) *shape {
+	if e.Content != nil {
+		e, name = e.Content, e.Content.Path
+	}
+	if s := c.shapes[e]; s != nil {
+		return s
+	}
+	if len(e.Children) > maxSlots {
+		panic(fmt.Sprintf("validation: %s has %d elements", name, len(e.Children)))
+	}
+	s := &shape{name: name, members: make(map[string]*member, 2*len(e.Children)), slots: make([]*slot, len(e.Children))}
+	c.shapes[e] = s
+	for i, child := range e.Children {
+		s.slots[i] = &slot{element: child, index: i, list: child.Max != 1 && child.Max != 0}
+		if child.Min > 0 {
+			s.required.add(i)
+		}
+		for _, name := range jsonNames(child) {
+			c.member(s, s.slots[i], name, e)
+			c.member(s, s.slots[i], "_"+name, e)
+		}
+	}
+	return s
+}
+
+// jsonNames are the names an element's value may have in JSON.
+func jsonNames(e *definition.Element) []string {
+	if !e.Choice {
+		return []string{e.Name}
+	}
+	names := make([]string, len(e.Types))
+	for i, t := range e.Types {
+		names[i] = e.Name + capital(t.Code)
+	}
+	return names
+}
+
+// member adds a member, if the element has one of that name.
+func (c *compiler) member(s *shape, slot *slot, name string, parent *definition.Element) {
+	property, ok := parent.Property(name)
+	if !ok {
+		return
+	}
+	m := &member{name: name, slot: slot, typeName: property.Type}
+	s.members[name] = m
+	switch {
+	case property.Extra:
+		m.kind, m.beside = memberExtra, name[1:]
+		s.members[m.beside].beside = name
+		return
+	case slot.element.Children != nil:
+		m.own = c.shape(slot.element.Path, slot.element)
+	case property.Type == "Resource":
+		m.kind = memberResource
+	case primitives[property.Type] != nil:
+		m.kind, m.primitive = memberPrimitive, primitives[property.Type]
+	}
+	if b := slot.element.Binding; b != nil && b.Strength == "required" {
+		if rule := c.validator.binding(property.Type, b.ValueSet); rule != nil {
+			m.rules = append(m.rules, rule)
+		}
+	}
+}
+
+func capital(s string) string { return string(s[0]&^0x20) + s[1:] }
