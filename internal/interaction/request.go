@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"starling/internal/fhir"
+	"starling/internal/fhir/element"
 )
 
 // Name is an interaction's code in
@@ -45,7 +46,7 @@ type Request struct {
 	// CompartmentType is the target type of a compartment search, "*" for
 	// all; Type and ID are then the compartment's.
 	CompartmentType string
-	Operation       string     // "$validate", without the $
+	Operation       string // "$validate", without the $
 	// Query holds the parameters of the URL, and of the form for POST _search;
 	// RawQuery the same as sent, in order, joined by &.
 	Query    url.Values
@@ -68,6 +69,9 @@ type Request struct {
 	// Base is the server's base URL for absolute links, without a trailing
 	// slash: "http://127.0.0.1:8080/fhir".
 	Base string
+
+	// resource stands for Body in an entry of a Bundle: parsed already.
+	resource element.Node
 }
 
 // Return is the preference Prefer: return=….

@@ -2,6 +2,7 @@ package interaction
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"starling/internal/fhir"
@@ -45,6 +46,8 @@ type Service struct {
 	Served func(t fhir.ResourceType) []*definition.SearchParameter
 	// Software is what the CapabilityStatement says of the program.
 	Software Software
+
+	statement atomic.Pointer[statement]
 }
 
 // Software names a release of the server.
@@ -56,12 +59,33 @@ type Software struct {
 // Serve carries out one interaction. Its error is an *fhir.Error, or the
 // server's own fault.
 func (s *Service) Serve(ctx context.Context, request *Request) (*Response, error) {
-	return nil, fhir.NewError(fhir.KindMethodNotAllowed, fhir.IssueNotSupported, "not served")
-}
-
-// Route finds the interaction that a method and URL ask for
-// (https://hl7.org/fhir/R4/http.html#summary). path is relative to the base,
-// without a leading slash: "Patient/1/_history/2".
-func (s *Service) Route(method, path, rawQuery string) (*Request, error) {
-	return nil, fhir.NewError(fhir.KindNotFound, fhir.IssueNotFound, "no such interaction")
+	switch request.Interaction {
+	case Read:
+		return s.read(ctx, request)
+	case VRead:
+		return s.vread(ctx, request)
+	case Create:
+		return s.create(ctx, request)
+	case Update:
+		return s.update(ctx, request)
+	case Delete:
+		return s.delete(ctx, request)
+	case ConditionalUpdate:
+		return s.conditionalUpdate(ctx, request)
+	case ConditionalDelete:
+		return s.conditionalDelete(ctx, request)
+	case HistoryInstance, HistoryType, HistorySystem:
+		return s.history(ctx, request)
+	case SearchType, SearchSystem, SearchCompartment:
+		return s.search(ctx, request)
+	case Capabilities:
+		return s.capabilities(request)
+	case Batch:
+		return s.process(ctx, request)
+	}
+	what := string(request.Interaction)
+	if request.Interaction == Operation {
+		what = "The operation $" + request.Operation
+	}
+	return nil, fhir.NewError(fhir.KindNotFound, fhir.IssueNotSupported, what+" is not served here.")
 }

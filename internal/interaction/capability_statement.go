@@ -1,0 +1,61 @@
+package interaction
+
+import "starling/internal/fhir"
+
+// capabilityStatement describes the server for these types
+// (https://hl7.org/fhir/R4/capabilitystatement.html). The implementation's url
+// stands between the two parts.
+func (s *Service) capabilityStatement(types []fhir.ResourceType) (before, after []byte) {
+	before = s.appendHead(nil, "CapabilityStatement", "Starling Capability Statement")
+	dst := append([]byte(nil), `},"fhirVersion":"4.0.1","format":["json","application/fhir+json"],`+
+		`"rest":[{"mode":"server","security":{"cors":true},"resource":[`...)
+	for _, t := range types {
+		if s.hasEndpoint(string(t)) {
+			dst = append(s.appendCapability(dst, t), ',')
+		}
+	}
+	dst = append(closed(dst, ']'), `,"interaction":[`...)
+	for _, code := range []string{"transaction", "batch", "search-system", "history-system"} {
+		dst = append(dst, `{"code":"`+code+`"},`...)
+	}
+	dst = append(closed(dst, ']'), `,"compartment":[`...)
+	for _, t := range s.Definitions.ResourceTypes() {
+		if compartment := s.Definitions.Compartment(t); compartment != nil {
+			dst = append(appendString(dst, compartment.URL), ',')
+		}
+	}
+	return before, append(closed(dst, ']'), `}]}`...)
+}
+
+// typeInteractions are the codes of
+// http://hl7.org/fhir/ValueSet/type-restful-interaction that all types serve.
+var typeInteractions = []string{
+	"read", "vread", "update", "delete", "history-instance", "history-type", "create", "search-type",
+}
+
+// appendCapability appends a type's rest.resource.
+func (s *Service) appendCapability(dst []byte, t fhir.ResourceType) []byte {
+	dst = append(dst, `{"type":"`+string(t)+`","profile":"http://hl7.org/fhir/StructureDefinition/`+string(t)+`","interaction":[`...)
+	for _, code := range typeInteractions {
+		if code != "search-type" || searchable(t) {
+			dst = append(dst, `{"code":"`+code+`"},`...)
+		}
+	}
+	dst = append(closed(dst, ']'), `,"versioning":"versioned-update","readHistory":true,"updateCreate":true,`+
+		`"conditionalCreate":true,"conditionalRead":"full-support","conditionalUpdate":true,"conditionalDelete":"single",`+
+		`"referencePolicy":["literal","logical"]`...)
+	if !searchable(t) {
+		return append(dst, '}')
+	}
+	dst = append(dst, `,"searchParam":[`...)
+	for _, p := range s.Served(t) {
+		dst = appendString(append(dst, `{"name":`...), p.Code)
+		dst = appendString(append(dst, `,"definition":`...), p.URL)
+		dst = append(appendString(append(dst, `,"type":`...), p.Type), "},"...)
+	}
+	return append(closed(dst, ']'), '}')
+}
+
+// searchable reports whether a type has searches: all but Binary, which has no
+// content to search (https://hl7.org/fhir/R4/binary.html#rest).
+func searchable(t fhir.ResourceType) bool { return t != "Binary" }

@@ -1,0 +1,182 @@
+package interaction
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"time"
+	"uuid"
+
+	"starling/internal/fhir"
+)
+
+// search finds resources of a type, of several or of a compartment
+// (https://hl7.org/fhir/R4/http.html#search).
+func (s *Service) search(ctx context.Context, request *Request) (*Response, error) {
+	plan, err := s.plan(request)
+	if err != nil {
+		return nil, err
+	}
+	page, err := s.Store.Search(ctx, plan.query)
+	if err != nil {
+		return nil, err
+	}
+	body, err := s.searchset(request, plan, page)
+	return &Response{Status: StatusOK, Body: body}, err
+}
+
+// searchPlan is a search ready to be run.
+type searchPlan struct {
+	query   *fhir.SearchQuery
+	form    form
+	unknown []string // parameters that were ignored
+}
+
+// plan reads the parameters of a search. Those that concern the answer alone
+// are not the planner's.
+func (s *Service) plan(request *Request) (*searchPlan, error) {
+	if request.Type == "Binary" && request.Interaction == SearchType {
+		return nil, fhir.NewError(fhir.KindUnprocessable, fhir.IssueNotSupported, "Binary resources cannot be searched.")
+	}
+	f, err := parseForm(request.Query)
+	if err != nil {
+		return nil, err
+	}
+	types, err := s.searchedTypes(request)
+	if err != nil {
+		return nil, err
+	}
+	cursor, err := onlyValue(request.Query, cursorParameter)
+	if err != nil {
+		return nil, err
+	}
+	hidden := []string{"_format", "_pretty", "_summary", "_elements", cursorParameter}
+	if request.Interaction != SearchType {
+		hidden = append(hidden, "_type")
+	}
+	query, unknown, err := s.Planner.Plan(types, without(request.RawQuery, hidden...), request.Handling == HandlingStrict, request.Base)
+	if err != nil {
+		return nil, err
+	}
+	query.Cursor = cursor
+	if f.summary == summaryCount {
+		query.Count, query.Total = 0, fhir.TotalAccurate
+	}
+	if request.Interaction == SearchCompartment {
+		query.Criteria = s.within(request, query)
+	}
+	return &searchPlan{query, f, unknown}, nil
+}
+
+// searchedTypes gives the types a search is about.
+func (s *Service) searchedTypes(request *Request) ([]fhir.ResourceType, error) {
+	switch {
+	case request.Interaction == SearchType:
+		return []fhir.ResourceType{request.Type}, nil
+	case request.Interaction == SearchCompartment && request.CompartmentType != "*":
+		t := fhir.ResourceType(request.CompartmentType)
+		if len(s.Definitions.Compartment(request.Type).Params[t]) == 0 {
+			return nil, fhir.NewError(fhir.KindNotFound, fhir.IssueNotFound,
+				"The compartment "+string(request.Type)+" has no resources of type "+string(t)+".")
+		}
+		return []fhir.ResourceType{t}, nil
+	}
+	var chosen []fhir.ResourceType
+	for _, list := range request.Query["_type"] {
+		for name := range strings.SplitSeq(list, ",") {
+			if name == "" {
+				continue
+			}
+			if !s.hasEndpoint(name) {
+				return nil, fhir.NewError(fhir.KindInvalid, fhir.IssueValue, "_type names "+quote(name)+", which is no resource type here.")
+			}
+			chosen = append(chosen, fhir.ResourceType(name))
+		}
+	}
+	if len(chosen) > 0 {
+		return chosen, nil
+	}
+	for _, t := range s.Definitions.ResourceTypes() {
+		if t == "Parameters" || t == "Binary" {
+			continue
+		}
+		if request.Interaction == SearchCompartment && len(s.Definitions.Compartment(request.Type).Params[t]) == 0 {
+			continue
+		}
+		chosen = append(chosen, t)
+	}
+	return chosen, nil
+}
+
+// within narrows a search to a compartment: to resources that refer to its
+// focus by one of the parameters that make the compartment, or are the focus
+// (https://hl7.org/fhir/R4/compartmentdefinition.html).
+func (s *Service) within(request *Request, query *fhir.SearchQuery) fhir.Criterion {
+	compartment := s.Definitions.Compartment(request.Type)
+	links := make(fhir.Or, 0, len(query.Types))
+	for _, t := range query.Types {
+		var link fhir.Or
+		for _, param := range compartment.Params[t] {
+			if param == "{def}" {
+				link = append(link, fhir.IDIn{request.ID})
+			} else {
+				link = append(link, fhir.ReferenceTo{Param: param, Type: request.Type, ID: request.ID})
+			}
+		}
+		if len(query.Types) == 1 {
+			links = link
+		} else {
+			links = append(links, fhir.And{fhir.TypeIs(t), link})
+		}
+	}
+	if query.Criteria == nil {
+		return links
+	}
+	return fhir.And{query.Criteria, links}
+}
+
+// searchset answers a search.
+func (s *Service) searchset(request *Request, plan *searchPlan, page *fhir.SearchPage) (body []byte, err error) {
+	b := newBundle("searchset", time.Time{})
+	b.total(page.Total)
+	self := without(request.RawQuery, plan.unknown...)
+	b.link("self", pageURL(request, self))
+	if page.Next != "" {
+		next := without(self, cursorParameter) + "&" + cursorParameter + "=" + url.QueryEscape(page.Next)
+		b.link("next", pageURL(request, strings.TrimPrefix(next, "&")))
+	}
+	for _, match := range page.Matches {
+		b.entry()
+		b.fullURL(request.Base, match.Key)
+		b.member("resource")
+		if b.json, err = s.appendForm(b.json, match, plan.form); err != nil {
+			return nil, err
+		}
+		b.member("search")
+		b.json = append(b.json, `{"mode":"match"}`...)
+		b.close()
+	}
+	if len(plan.unknown) > 0 {
+		b.entry()
+		b.member("fullUrl")
+		b.json = append(b.json, `"urn:uuid:`+uuid.NewV4().String()+`"`...)
+		b.member("resource")
+		b.json = AppendOutcome(b.json, ignored(plan.unknown))
+		b.member("search")
+		b.json = append(b.json, `{"mode":"outcome"}`...)
+		b.close()
+	}
+	return b.end(), nil
+}
+
+// ignored names the parameters a search went without.
+func ignored(unknown []string) []fhir.Issue {
+	issues := make([]fhir.Issue, len(unknown))
+	for i, name := range unknown {
+		issues[i] = fhir.Issue{
+			Severity: fhir.SeverityWarning, Code: fhir.IssueNotSupported,
+			Diagnostics: "The parameter " + quote(name) + " is not known here and was ignored.",
+		}
+	}
+	return issues
+}
