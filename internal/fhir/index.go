@@ -69,7 +69,9 @@ type DateValue struct {
 }
 
 // NumberValue is a number with the interval its digits imply: 100 is
-// [99.5, 100.5). Decimals are kept as text, exact.
+// [99.5, 100.5), and for an integer both ends are the number. A Range has no
+// Value: Low and High are its ends, "" for an open one. Decimals are kept as
+// text, exact.
 type NumberValue struct {
 	Param            string
 	Value, Low, High string

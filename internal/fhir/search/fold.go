@@ -2,10 +2,10 @@ package search
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -20,14 +20,35 @@ func Fold(s string) string {
 		return s
 	}
 	out := make([]byte, 0, len(s))
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
+	for _, r := range s {
+		switch {
+		case r < utf8.RuneSelf:
+			out = appendFolded(out, r)
+		case r < endOfLatin:
+			for _, plain := range latin()[r-utf8.RuneSelf] {
+				out = appendFolded(out, plain)
+			}
+		default:
 			return foldUnicode(s)
 		}
-		out = appendFolded(out, rune(s[i]))
 	}
 	return trimmed(out)
 }
+
+// endOfLatin ends the letters of European names: Latin-1, Extended-A and -B.
+const endOfLatin = 0x250
+
+// latin is what each letter from 0x80 on folds to, so that a European name
+// needs no normalizing.
+var latin = sync.OnceValue(func() *[endOfLatin - utf8.RuneSelf]string {
+	var table [endOfLatin - utf8.RuneSelf]string
+	for r := rune(utf8.RuneSelf); r < endOfLatin; r++ {
+		// Between letters, so that punctuation shows as a space.
+		folded := foldUnicode("x" + string(r) + "x")
+		table[r-utf8.RuneSelf] = folded[1 : len(folded)-1]
+	}
+	return &table
+})
 
 // isFolded recognises lower-case ASCII words, the commonest folded form.
 func isFolded(s string) bool {
@@ -47,7 +68,8 @@ func isFolded(s string) bool {
 
 func foldUnicode(s string) string {
 	out := make([]byte, 0, len(s))
-	for _, r := range norm.NFKD.String(cases.Fold().String(norm.NFKD.String(s))) {
+	for _, r := range norm.NFKD.String(s) {
+		r = unicode.ToLower(r)
 		switch {
 		case isAccent(r):
 		case plain[r] != "":
@@ -103,7 +125,7 @@ func isAccent(r rune) bool {
 
 // plain spells letters that Unicode does not take apart.
 var plain = map[rune]string{
-	'ø': "o", 'ł': "l", 'đ': "d", 'ħ': "h", 'ŧ': "t", 'ı': "i", 'æ': "ae", 'œ': "oe", 'ð': "d", 'þ': "th", 'ŋ': "n",
+	'ß': "ss", 'ſ': "s", 'ς': "σ", 'ø': "o", 'ł': "l", 'đ': "d", 'ħ': "h", 'ŧ': "t", 'ı': "i", 'æ': "ae", 'œ': "oe", 'ð': "d", 'þ': "th", 'ŋ': "n",
 }
 
 // nextWord gives what follows the first word of a folded text, "" at the end.
