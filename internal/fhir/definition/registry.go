@@ -43,9 +43,12 @@ func open(data []byte) (*Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Registry{file: f, types: make(map[string]*lazyType, len(f.notes))}
-	for line, note := range f.notes {
-		kind, name, _ := strings.Cut(note, " ")
+	r := &Registry{file: f, types: map[string]*lazyType{}}
+	for line, p := range f.lines {
+		kind, name, ok := strings.Cut(p.note, " ")
+		if !ok {
+			continue
+		}
 		r.types[name] = &lazyType{line: line, kind: kind}
 		if kind == "resource" {
 			r.resourceTypes = append(r.resourceTypes, fhir.ResourceType(name))

@@ -55,15 +55,17 @@ func pack(lines []byte) ([]byte, error) {
 }
 
 // note is what the registry must know of a definition without reading it: of a
-// type, its name and whether it is a concrete resource or a primitive.
+// type, its name and whether it is a concrete resource or a primitive; of a
+// code system, whether case matters, if it says so.
 func note(d object) string {
-	if text(d["resourceType"]) != "StructureDefinition" || text(d["derivation"]) == "constraint" {
+	switch {
+	case d["resourceType"] == "CodeSystem" && d["caseSensitive"] != nil:
+		return fmt.Sprint(d["caseSensitive"])
+	case d["resourceType"] != "StructureDefinition" || d["derivation"] == "constraint":
 		return ""
-	}
-	if text(d["kind"]) == "resource" && d["abstract"] == false {
+	case d["kind"] == "resource" && d["abstract"] == false:
 		return "resource " + text(d["type"])
-	}
-	if text(d["kind"]) == "primitive-type" {
+	case d["kind"] == "primitive-type":
 		return "primitive " + text(d["type"])
 	}
 	return "type " + text(d["type"])
