@@ -19,10 +19,9 @@ import (
 //	resourceType \t url \t version \t offset in the frame \t length \t note
 //
 // and behind those of a frame the line `frame \t offset \t length`: its offset
-// among the frames and the length of its text. The note is, of a type,
-// "resource NAME" for a concrete resource type, "primitive NAME" for a
-// primitive, "type NAME" for another; of a code system, its caseSensitive; of
-// anything else, and of a profile, empty.
+// among the frames and the length of its text. The note is, of a type, "KIND
+// NAME BASE", the kind being resource (a concrete one), primitive or type; of a
+// code system, its caseSensitive; of a profile and anything else, empty.
 //
 //go:embed r4.ndjson.zst
 var packed []byte

@@ -24,6 +24,7 @@ type Registry struct {
 type lazyType struct {
 	line     int
 	kind     string // resource (a concrete one), primitive or type
+	base     string // name of the type it specializes
 	once     sync.Once
 	compiled *Type
 }
@@ -45,11 +46,12 @@ func open(data []byte) (*Registry, error) {
 	}
 	r := &Registry{file: f, types: map[string]*lazyType{}}
 	for line, p := range f.lines {
-		kind, name, ok := strings.Cut(p.note, " ")
-		if !ok {
+		note := strings.Split(p.note, " ")
+		if len(note) != 3 {
 			continue
 		}
-		r.types[name] = &lazyType{line: line, kind: kind}
+		kind, name, base := note[0], note[1], note[2]
+		r.types[name] = &lazyType{line: line, kind: kind, base: base}
 		if kind == "resource" {
 			r.resourceTypes = append(r.resourceTypes, fhir.ResourceType(name))
 		}

@@ -30,8 +30,8 @@ type expected struct {
 }
 
 func (e *expected) covers(d canonicalDifference) bool {
-	prefix, any := strings.CutSuffix(e.Canonical, "*")
-	return (d.canonical == e.Canonical || any && strings.HasPrefix(d.canonical, prefix)) &&
+	prefix, wild := strings.CutSuffix(e.Canonical, "*")
+	return (d.canonical == e.Canonical || wild && strings.HasPrefix(d.canonical, prefix)) &&
 		len(d.path) >= len(e.What) && slices.Equal(d.path[:len(e.What)], e.What)
 }
 

@@ -40,7 +40,7 @@ func run(command, source, out string) error {
 		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(dir)
+		defer func() { _ = os.RemoveAll(dir) }() // the system clears what is left of it
 		if source, err = fetch(dir); err != nil {
 			return err
 		}

@@ -120,11 +120,11 @@ func (s *definitions) text() ([]byte, error) {
 	}
 	var last [3]string
 	for _, d := range s.definitions {
-		if k := key(d); k == last {
+		k := key(d)
+		if k == last {
 			return nil, fmt.Errorf("%v is defined twice", k)
-		} else {
-			last = k
 		}
+		last = k
 		if err := enc.Encode(d); err != nil {
 			return nil, err
 		}
