@@ -20,9 +20,7 @@ func (s *Search) Index(t fhir.ResourceType, root element.Node, base string) (*fh
 	x.search, x.root, x.base = s, root, base
 	x.walk(p.root, root)
 	for _, e := range p.others {
-		if err := x.evaluate(e, t); err != nil {
-			return nil, err
-		}
+		x.evaluate(e, t)
 	}
 	index := x.index()
 	x.reset()

@@ -1,44 +1,48 @@
 package search
 
 import (
+	"strings"
+
 	"starling/internal/fhir"
 	"starling/internal/fhir/element"
 )
 
 // https://hl7.org/fhir/R4/search.html#number
 var numberReaders = map[string]reader{
-	"decimal":     readDecimal,
-	"integer":     readInteger,
-	"positiveInt": readInteger,
-	"unsignedInt": readInteger,
+	"decimal":     readNumber,
+	"integer":     readNumber,
+	"positiveInt": readNumber,
+	"unsignedInt": readNumber,
 	"Range":       readNumberRange,
 }
 
-func readDecimal(x *extraction, t *take, n element.Node) {
-	if d, ok := parseDecimal(n.Literal()); ok {
-		low, high := d.interval()
-		x.numbers.add(fhir.NumberValue{Param: t.param, Value: d.String(), Low: low, High: high})
+func readNumber(x *extraction, t *take, n element.Node) {
+	if value := number(n); value != "" {
+		x.numbers.add(fhir.NumberValue{Param: t.param, Value: value})
 	}
 }
 
-// readInteger takes an integer, which is exact.
-func readInteger(x *extraction, t *take, n element.Node) {
-	if d, ok := parseDecimal(n.Literal()); ok {
-		value := d.String()
-		x.numbers.add(fhir.NumberValue{Param: t.param, Value: value, Low: value, High: value})
+// number gives a JSON number as it is written, without an exponent unless it
+// would take many zeros; "" for anything else.
+func number(n element.Node) string {
+	if n.Kind() != element.Number {
+		return ""
 	}
+	text := n.Literal()
+	if strings.ContainsAny(text, "eE") {
+		d, ok := parseDecimal(text)
+		if !ok {
+			return ""
+		}
+		return d.String()
+	}
+	return text
 }
 
 // readNumberRange takes a Range where the other choice is a number: the ends
 // alone.
 func readNumberRange(x *extraction, t *take, n element.Node) {
-	v := fhir.NumberValue{Param: t.param}
-	if d, ok := parseDecimal(n.Get("low").Get("value").Literal()); ok {
-		v.Low = d.String()
-	}
-	if d, ok := parseDecimal(n.Get("high").Get("value").Literal()); ok {
-		v.High = d.String()
-	}
+	v := fhir.NumberValue{Param: t.param, Low: number(n.Get("low").Get("value")), High: number(n.Get("high").Get("value"))}
 	if v.Low != "" || v.High != "" {
 		x.numbers.add(v)
 	}

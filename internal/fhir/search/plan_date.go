@@ -33,3 +33,17 @@ func planDateValue(q *queryParameter, value string) (prefix fhir.Prefix, low, ne
 	}
 	return prefix, low, next, nil
 }
+
+// planDate reads a date with a prefix. ap widens it by a tenth of its distance
+// from now on either side.
+func planDate(p *planning, t *term, value string) (fhir.Criterion, error) {
+	prefix, low, next, err := planDateValue(t.queryParameter, value)
+	if err != nil {
+		return nil, err
+	}
+	if prefix == fhir.PrefixApproximate {
+		margin := p.search.now().Sub(low).Abs() / 10
+		low, next = low.Add(-margin), next.Add(margin)
+	}
+	return fhir.Date{Param: t.code, Prefix: prefix, Range: fhir.TimeRange{Low: low, High: next}}, nil
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"starling/internal/fhir"
 	"starling/internal/fhir/definition"
@@ -51,6 +52,23 @@ func TestPlan(t *testing.T) {
 		"Observation?patient:missing=false":                                     "patient missing false",
 		"Observation?_tag=http://example.org|a":                                 "_tag=http://example.org|a",
 		"Measure?depends-on=http://example.org/Library/l":                       "depends-on -> / http://example.org/Library/l",
+		"Patient?name=O'Brien":                                                  "name starts obrien",
+		"Patient?name:exact=O'Brien":                                            "name exactly O'Brien",
+		"Patient?name:contains=Peter%20%20J":                                    "name contains peter j",
+		"Patient?family=Mu%CC%88ller,Weiß":                                      "or(family starts muller, family starts weiss)",
+		"Patient?birthdate=ge1974-12":                                           "birthdate ge 1974-12-01T00:00:00Z..1975-01-01T00:00:00Z",
+		"Patient?birthdate=ne1974":                                              "birthdate ne 1974-01-01T00:00:00Z..1975-01-01T00:00:00Z",
+		"Observation?date=sa2012-05-01T10:00":                                   "date sa 2012-05-01T10:00:00Z..2012-05-01T10:01:00Z",
+		"RiskAssessment?probability=gt0.8":                                      "probability gt 0.8 [0.75 0.85]",
+		"RiskAssessment?probability=1e2":                                        "probability eq 100 [95 105]",
+		"MolecularSequence?variant-start=100":                                   "variant-start eq 100 [100 100]",
+		"MolecularSequence?variant-start=1e2":                                   "variant-start eq 100 [95 105]",
+		"MolecularSequence?variant-start=ap100":                                 "variant-start ap 100 [90.0 110.0]",
+		"Observation?value-quantity=5.40|http://unitsofmeasure.org|mg":          "value-quantity eq 5.40 [5.395 5.405] http://unitsofmeasure.org|mg",
+		"Observation?value-quantity=le5.4||mg":                                  "value-quantity le 5.4 [5.35 5.45] |mg",
+		"Observation?value-quantity=-5":                                         "value-quantity eq -5 [-5.5 -4.5] |",
+		"ValueSet?url=http://acme.org/fhir/ValueSet/123":                        "url : http://acme.org/fhir/ValueSet/123",
+		"Patient?_profile=http://acme.org/p":                                    "_profile : http://acme.org/p",
 		"Patient?_format=json&_pretty=true&_elements=name":                      "all",
 	} {
 		got, err := plan(query, true)
@@ -110,6 +128,18 @@ func TestPlanRefuses(t *testing.T) {
 		"Location?near=1|2":                                fhir.IssueNotSupported,
 		"Measure?depends-on=http://x|1":                    fhir.IssueNotSupported,
 		"Patient,Observation?code=a":                       fhir.IssueNotSupported,
+		"Patient?name=--":                                  fhir.IssueValue,
+		"Patient?name:above=a":                             fhir.IssueNotSupported,
+		"Patient?birthdate=1974-13":                        fhir.IssueValue,
+		"Patient?birthdate=xx1974":                         fhir.IssueValue,
+		"Patient?birthdate=ge":                             fhir.IssueValue,
+		"Patient?birthdate:exact=1974":                     fhir.IssueNotSupported,
+		"RiskAssessment?probability=many":                  fhir.IssueValue,
+		"RiskAssessment?probability=gt":                    fhir.IssueValue,
+		"Observation?value-quantity=5|mg":                  fhir.IssueValue,
+		"Observation?value-quantity=5|http://x|":           fhir.IssueValue,
+		"Observation?value-quantity=|http://x|mg":          fhir.IssueValue,
+		"ValueSet?url:below=http://x":                      fhir.IssueNotSupported,
 		"Patient?identifier=%zz":                           fhir.IssueInvalid,
 		"Patient?identifier=%00":                           fhir.IssueInvalid,
 		"Patient?identifier=%ff":                           fhir.IssueInvalid,
@@ -157,6 +187,15 @@ func TestPlanResult(t *testing.T) {
 		if err != nil || got.Count != want.Count || got.Total != want.Total || got.Criteria != nil || !slices.Equal(got.Types, []fhir.ResourceType{"Patient"}) {
 			t.Errorf("%s: %+v, %v, want %+v", query, got, err, want)
 		}
+	}
+}
+
+func TestPlanApproximateDate(t *testing.T) {
+	s := New(definition.R4())
+	s.now = func() time.Time { return time.Date(2012, 1, 11, 0, 0, 0, 0, time.UTC) }
+	q, _, err := s.Plan([]fhir.ResourceType{"Patient"}, "birthdate=ap2012-01-01", true, base)
+	if want := "birthdate ap 2011-12-31T00:00:00Z..2012-01-03T00:00:00Z"; err != nil || show(q.Criteria) != want {
+		t.Errorf("%s, %v, want %s", show(q.Criteria), err, want)
 	}
 }
 

@@ -22,19 +22,19 @@ var quantityReaders = map[string]reader{
 const currencies = "urn:iso:std:iso:4217"
 
 func readQuantity(x *extraction, t *take, n element.Node) {
-	d, ok := parseDecimal(n.Get("value").Literal())
-	if !ok {
+	value := number(n.Get("value"))
+	if value == "" {
 		return
 	}
-	v := fhir.QuantityValue{Param: t.param, Value: d.String()}
+	v := fhir.QuantityValue{Param: t.param}
 	v.System, v.Code, v.Unit = unit(n)
 	switch n.Get("comparator").Str() {
 	case "<", "<=":
-		v.High = v.Value
+		v.High = value
 	case ">", ">=":
-		v.Low = v.Value
+		v.Low = value
 	default:
-		v.Low, v.High = d.interval()
+		v.Value = value
 	}
 	x.quantities.add(v)
 }
@@ -44,12 +44,10 @@ func unit(n element.Node) (system, code, text string) {
 }
 
 func readMoney(x *extraction, t *take, n element.Node) {
-	d, ok := parseDecimal(n.Get("value").Literal())
-	if !ok {
+	v := fhir.QuantityValue{Param: t.param, Value: number(n.Get("value"))}
+	if v.Value == "" {
 		return
 	}
-	v := fhir.QuantityValue{Param: t.param, Value: d.String()}
-	v.Low, v.High = d.interval()
 	if v.Code = n.Get("currency").Str(); v.Code != "" {
 		v.System = currencies
 	}
@@ -59,14 +57,12 @@ func readMoney(x *extraction, t *take, n element.Node) {
 // readRange takes the ends of a Range as they are; its unit is that of either.
 func readRange(x *extraction, t *take, n element.Node) {
 	v := fhir.QuantityValue{Param: t.param}
-	for _, end := range [...]struct {
-		n  element.Node
-		to *string
-	}{{n.Get("low"), &v.Low}, {n.Get("high"), &v.High}} {
-		if d, ok := parseDecimal(end.n.Get("value").Literal()); ok {
-			*end.to = d.String()
-			v.System, v.Code, v.Unit = unit(end.n)
-		}
+	low, high := n.Get("low"), n.Get("high")
+	if v.Low = number(low.Get("value")); v.Low != "" {
+		v.System, v.Code, v.Unit = unit(low)
+	}
+	if v.High = number(high.Get("value")); v.High != "" {
+		v.System, v.Code, v.Unit = unit(high)
 	}
 	if v.Low != "" || v.High != "" {
 		x.quantities.add(v)

@@ -9,6 +9,11 @@ import (
 var planners = map[string]*planner{
 	"token":     {takes: only("not"), value: planToken},
 	"reference": {takes: isTypeName, value: planReference},
+	"string":    {takes: only("exact", "contains"), value: planString},
+	"date":      {takes: only(), value: planDate},
+	"number":    {takes: only(), value: planNumber},
+	"quantity":  {takes: only(), value: planQuantity},
+	"uri":       {takes: only(), value: planURI},
 }
 
 // storeParameters are the parameters on what the store itself knows of a

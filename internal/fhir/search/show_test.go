@@ -27,6 +27,16 @@ func show(c fhir.Criterion) string {
 		return fmt.Sprintf("%s missing %v", c.Param, c.Missing)
 	case fhir.ReferenceTo:
 		return strings.TrimSpace(fmt.Sprintf("%s -> %s/%s %s", c.Param, c.Type, c.ID, c.URL))
+	case fhir.URI:
+		return c.Param + " : " + c.URI
+	case fhir.String:
+		return c.Param + []string{" starts ", " contains ", " exactly "}[c.Match] + c.Value
+	case fhir.Date:
+		return c.Param + " " + string(c.Prefix) + " " + showRange(c.Range)
+	case fhir.Number:
+		return fmt.Sprintf("%s %s %s [%s %s]", c.Param, c.Prefix, c.Value, c.Low, c.High)
+	case fhir.Quantity:
+		return fmt.Sprintf("%s %s %s [%s %s] %s|%s", c.Param, c.Prefix, c.Value, c.Low, c.High, c.System, c.Code)
 	case fhir.Token:
 		system, code, fold := "*", "*", ""
 		if c.System != nil {

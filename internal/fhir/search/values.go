@@ -11,7 +11,7 @@ type values[V comparable] struct {
 
 // few is the number of values up to which a scan finds a duplicate faster than
 // a map does.
-const few = 24
+const few = 64
 
 // add keeps a value unless it is there already.
 func (v *values[V]) add(value V) {
@@ -22,7 +22,7 @@ func (v *values[V]) add(value V) {
 		return
 	}
 	if v.seen == nil {
-		v.seen = make(map[V]struct{}, 4*few)
+		v.seen = make(map[V]struct{}, 2*few)
 		for _, old := range v.list {
 			v.seen[old] = struct{}{}
 		}
