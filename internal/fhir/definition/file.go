@@ -21,7 +21,8 @@ import (
 // and behind those of a frame the line `frame \t offset \t length`: its offset
 // among the frames and the length of its text. The note is, of a type, "KIND
 // NAME BASE", the kind being resource (a concrete one), primitive or type; of a
-// code system, its caseSensitive; of a profile and anything else, empty.
+// code system, its caseSensitive; of a profile, a logical model and anything
+// else, empty.
 //
 //go:embed r4.ndjson.zst
 var packed []byte

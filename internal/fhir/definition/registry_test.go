@@ -26,7 +26,7 @@ func TestEveryTypeCompiles(t *testing.T) {
 		}
 		checkElement(t, r, typ.Root)
 	}
-	for _, name := range []string{"", "Resources", "patient", "MoneyQuantity", "AccessPolicy", "SubscriptionStatus"} {
+	for _, name := range []string{"", "Resources", "patient", "MoneyQuantity", "MetadataResource", "AccessPolicy", "SubscriptionStatus"} {
 		if r.Type(name) != nil || r.IsResourceType(name) {
 			t.Errorf("%q is a type", name)
 		}

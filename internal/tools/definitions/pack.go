@@ -62,7 +62,7 @@ func note(d object) string {
 	switch {
 	case d["resourceType"] == "CodeSystem" && d["caseSensitive"] != nil:
 		return fmt.Sprint(d["caseSensitive"])
-	case d["resourceType"] != "StructureDefinition" || d["derivation"] == "constraint":
+	case d["resourceType"] != "StructureDefinition" || d["derivation"] == "constraint" || d["kind"] == "logical":
 		return ""
 	case d["kind"] == "resource" && d["abstract"] == false:
 		kind = "resource"
