@@ -42,14 +42,11 @@ type linkFinder struct {
 	links  []link
 }
 
-// find gives the links in document order. A Bundle among the entries is a
-// document of its own, whose links are its own entries'.
+// find gives the links in document order.
 func (f *linkFinder) find(resource element.Node, t fhir.ResourceType) []link {
 	f.offset, _ = resource.Span()
 	f.links = nil
-	if t != "Bundle" {
-		f.object(resource, f.definitions.Type(string(t)).Root)
-	}
+	f.object(resource, f.definitions.Type(string(t)).Root)
 	return f.links
 }
 
@@ -85,10 +82,11 @@ func (f *linkFinder) value(value element.Node, property definition.Property) {
 	}
 }
 
-// resource looks into a contained resource.
+// resource looks into a contained resource. A Bundle within is a document of
+// its own, whose links are its own entries'.
 func (f *linkFinder) resource(resource element.Node) {
 	t := f.definitions.Type(resource.Get("resourceType").Str())
-	if t != nil && t.Kind == definition.KindResource {
+	if t != nil && t.Kind == definition.KindResource && t.Name != "Bundle" {
 		f.object(resource, t.Root)
 	}
 }

@@ -8,8 +8,11 @@ import (
 
 // codeSystem is the JSON of a CodeSystem, its concepts also as a flat list.
 type codeSystem struct {
-	Content string
-	Concept []conceptJSON
+	URL           string
+	Content       string
+	CaseSensitive bool
+	Concept       []conceptJSON
+	Property      []struct{ Code, URI string }
 
 	concepts []concept
 	index    map[string]int // code → concept

@@ -40,16 +40,23 @@ func run(command, source, out string) error {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = os.RemoveAll(dir) }() // the system clears what is left of it
+		defer os.RemoveAll(dir)
 		if source, err = fetch(dir); err != nil {
 			return err
 		}
+	}
+	set, err := readSource(source)
+	if err != nil {
+		return err
 	}
 	corrections, err := readCorrections()
 	if err != nil {
 		return err
 	}
-	text, err := build(source, corrections)
+	if err := set.apply(corrections); err != nil {
+		return err
+	}
+	text, err := set.text()
 	if err != nil {
 		return err
 	}
@@ -57,22 +64,6 @@ func run(command, source, out string) error {
 	if command == "check" {
 		return check(text, textFile, packedFile)
 	}
-	return write(text, textFile, packedFile)
-}
-
-// build gives the text of the embedded file.
-func build(source string, corrections []correction) ([]byte, error) {
-	set, err := readSource(source)
-	if err != nil {
-		return nil, err
-	}
-	if err := set.apply(corrections); err != nil {
-		return nil, err
-	}
-	return set.text()
-}
-
-func write(text []byte, textFile, packedFile string) error {
 	packed, err := pack(text)
 	if err != nil {
 		return err
@@ -83,7 +74,7 @@ func write(text []byte, textFile, packedFile string) error {
 	if err := os.WriteFile(packedFile, packed, 0o644); err != nil {
 		return err
 	}
-	fmt.Printf("%d definitions, %d bytes, %d packed\n", bytes.Count(text, []byte("\n"))-1, len(text), len(packed))
+	fmt.Printf("%d definitions, %d bytes, %d packed\n", len(set.definitions), len(text), len(packed))
 	return nil
 }
 

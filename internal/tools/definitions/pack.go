@@ -55,22 +55,18 @@ func pack(lines []byte) ([]byte, error) {
 }
 
 // note is what the registry must know of a definition without reading it: of a
-// type, whether it is a concrete resource or a primitive, its name and that of
-// its base; of a code system, whether case matters, if it says so.
+// type, its name and whether it is a concrete resource or a primitive.
 func note(d object) string {
-	kind := "type"
-	switch {
-	case d["resourceType"] == "CodeSystem" && d["caseSensitive"] != nil:
-		return fmt.Sprint(d["caseSensitive"])
-	case d["resourceType"] != "StructureDefinition" || d["derivation"] == "constraint" || d["kind"] == "logical":
+	if text(d["resourceType"]) != "StructureDefinition" || text(d["derivation"]) == "constraint" {
 		return ""
-	case d["kind"] == "resource" && d["abstract"] == false:
-		kind = "resource"
-	case d["kind"] == "primitive-type":
-		kind = "primitive"
 	}
-	base := strings.TrimPrefix(text(d["baseDefinition"]), structureBase)
-	return kind + " " + text(d["type"]) + " " + base
+	if text(d["kind"]) == "resource" && d["abstract"] == false {
+		return "resource " + text(d["type"])
+	}
+	if text(d["kind"]) == "primitive-type" {
+		return "primitive " + text(d["type"])
+	}
+	return "type " + text(d["type"])
 }
 
 func unpack(packed []byte) ([]byte, error) {

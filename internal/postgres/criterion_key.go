@@ -1,0 +1,79 @@
+package postgres
+
+import "starling/internal/fhir"
+
+// has tests for a term of the resource.
+func (c *criterionCompiler) has(term int64) func() string {
+	return func() string { return c.sql.arg(term) + ` = ANY (r.terms)` }
+}
+
+// walk is the set of resources with a term of search_key.
+func (c *criterionCompiler) walk(term int64) func() string {
+	return func() string { return `SELECT rid FROM search_key WHERE hash = ` + c.sql.arg(term) }
+}
+
+// keyed is a criterion that one row term answers.
+func (c *criterionCompiler) keyed(param string, kind termKind, parts ...string) compiled {
+	term := c.hash.term(c.typ, param, kind, parts...)
+	return compiled{set: c.walk(term), exact: true, test: c.has(term)}
+}
+
+// filtered is a criterion whose candidates a row term finds, and another term
+// tells apart.
+func (c *criterionCompiler) filtered(param string, row termKind, value string, exact termKind, parts ...string) compiled {
+	return compiled{
+		set:  c.walk(c.hash.term(c.typ, param, row, value)),
+		test: c.has(c.hash.term(c.typ, param, exact, parts...)),
+	}
+}
+
+// token: https://hl7.org/fhir/R4/search.html#token
+func (c *criterionCompiler) token(k fhir.Token) compiled {
+	if k.Code == nil {
+		system := ""
+		if k.System != nil {
+			system = *k.System
+		}
+		// No index: nearly all values of a parameter share a system.
+		return compiled{test: c.has(c.hash.term(c.typ, k.Param, termSystem, system))}
+	}
+	code, kind, systemKind := *k.Code, termCode, termSystemCode
+	if k.FoldCase {
+		code, kind, systemKind = fhir.FoldCase(code), termFolded, termSysFolded
+	}
+	if k.System == nil {
+		return c.keyed(k.Param, kind, code)
+	}
+	return c.filtered(k.Param, kind, code, systemKind, *k.System, code)
+}
+
+// referenceTo: https://hl7.org/fhir/R4/search.html#reference
+func (c *criterionCompiler) referenceTo(k fhir.ReferenceTo) compiled {
+	switch {
+	case k.URL != "":
+		return c.keyed(k.Param, termURL, k.URL)
+	case k.Type == "":
+		return c.keyed(k.Param, termID, k.ID)
+	}
+	return c.filtered(k.Param, termID, k.ID, termTarget, string(k.Type), k.ID)
+}
+
+// missing: https://hl7.org/fhir/R4/search.html#missing
+func (c *criterionCompiler) missing(k fhir.Missing) compiled {
+	present := compiled{test: c.has(c.hash.term(c.typ, k.Param, termPresent))}
+	if k.Missing {
+		return present.not()
+	}
+	return present
+}
+
+// idIn: https://hl7.org/fhir/R4/search.html#id
+func (c *criterionCompiler) idIn(k fhir.IDIn) compiled {
+	return compiled{
+		set: func() string {
+			return `SELECT rid FROM resource WHERE type = ` + c.sql.arg(c.number) + ` AND id = ANY (` + c.sql.arg([]string(k)) + `)`
+		},
+		exact: true,
+		test:  func() string { return `r.id = ANY (` + c.sql.arg([]string(k)) + `)` },
+	}
+}

@@ -1,0 +1,248 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Options says where and how the server runs.
+type Options struct {
+	// DataDir is the folder the server keeps its files under; it is made if
+	// need be.
+	DataDir string
+	// BinDir holds the programs postgres and initdb; empty: the newest local
+	// installation, or one that is fetched.
+	BinDir string
+	Logger *slog.Logger
+}
+
+// Server is a running PostgreSQL.
+type Server struct {
+	command *exec.Cmd
+	exited  chan struct{}
+	lock    *os.File
+	socket  string // folder
+	remove  string // temporary socket folder to be removed, or ""
+	account *account
+	logger  *slog.Logger
+}
+
+// database is the name of the database and of its owner.
+const database = "starling"
+
+// Start starts a server on the data folder, which it creates on first use. A
+// server left behind by a process that was killed is stopped first; a folder
+// another live process uses is an error.
+func Start(ctx context.Context, options Options) (*Server, error) {
+	dir, err := filepath.Abs(options.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{logger: options.Logger}
+	if s.logger == nil {
+		s.logger = slog.New(slog.DiscardHandler)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
+	if s.lock, err = lockFolder(dir); err != nil {
+		return nil, err
+	}
+	if err := s.start(ctx, dir, options.BinDir); err != nil {
+		s.release()
+		return nil, fmt.Errorf("embedded PostgreSQL: %w", err)
+	}
+	return s, nil
+}
+
+// lockFolder takes a lock that ends with this process, however it ends.
+func lockFolder(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, "postgres.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("the data folder %s is in use by another process", dir)
+	}
+	return f, nil
+}
+
+func (s *Server) start(ctx context.Context, dir, binDir string) (err error) {
+	data := filepath.Join(dir, "postgres")
+	if err := stopLeftover(data); err != nil {
+		return err
+	}
+	installation, err := findInstallation(ctx, dir, data, binDir, s.logger)
+	if err != nil {
+		return err
+	}
+	if s.account, err = findAccount(dir); err != nil {
+		return err
+	}
+	if err := s.initialize(ctx, installation, data); err != nil {
+		return err
+	}
+	if err := s.makeSocketFolder(dir); err != nil {
+		return err
+	}
+	if err := s.run(installation, data); err != nil {
+		return err
+	}
+	if err := s.await(ctx); err != nil {
+		s.terminate()
+		return err
+	}
+	return nil
+}
+
+// initialize makes the database cluster, in a folder that gets its name only
+// when it is complete.
+func (s *Server) initialize(ctx context.Context, in installation, data string) error {
+	if _, err := os.Stat(filepath.Join(data, "PG_VERSION")); err == nil {
+		return s.account.own(data)
+	}
+	s.logger.Info("creating the embedded database", "folder", data, "postgres", in.version)
+	fresh := data + ".new"
+	if err := os.RemoveAll(fresh); err != nil {
+		return err
+	}
+	if err := os.Mkdir(fresh, 0o700); err != nil {
+		return err
+	}
+	if err := s.account.own(fresh); err != nil {
+		return err
+	}
+	command := exec.CommandContext(ctx, filepath.Join(in.dir, "initdb"), "--pgdata="+fresh, "--username="+database,
+		"--encoding=UTF8", "--locale=C", "--auth-local=trust", "--auth-host=reject", "--no-instructions")
+	command.Dir = "/"
+	s.account.apply(command)
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w: %s", err, output)
+	}
+	return os.Rename(fresh, data)
+}
+
+// maxSocketPath is the longest path of a unix socket (sun_path, with its NUL).
+const maxSocketPath = 107
+
+func (s *Server) makeSocketFolder(dir string) error {
+	s.socket = filepath.Join(dir, "socket")
+	if len(filepath.Join(s.socket, ".s.PGSQL.5432.lock")) > maxSocketPath {
+		temporary, err := os.MkdirTemp("", "starling")
+		if err != nil {
+			return err
+		}
+		s.socket, s.remove = temporary, temporary
+	}
+	if err := os.MkdirAll(s.socket, 0o700); err != nil {
+		return err
+	}
+	return s.account.own(s.socket)
+}
+
+func (s *Server) run(in installation, data string) error {
+	arguments := []string{"-D", data, "-k", s.socket}
+	for _, setting := range settings() {
+		arguments = append(arguments, "-c", setting)
+	}
+	s.command = exec.Command(filepath.Join(in.dir, "postgres"), arguments...)
+	s.command.Dir = "/"
+	s.account.apply(s.command)
+	// A terminal's interrupt goes to its whole process group; the database
+	// must outlive the requests in flight.
+	s.command.SysProcAttr.Setpgid = true
+	output := &logWriter{logger: s.logger}
+	s.command.Stdout, s.command.Stderr = io.Writer(output), io.Writer(output)
+	if err := s.command.Start(); err != nil {
+		return err
+	}
+	s.exited = make(chan struct{})
+	go func() {
+		_ = s.command.Wait()
+		close(s.exited)
+	}()
+	return nil
+}
+
+// await waits until the server answers, and makes the database.
+func (s *Server) await(ctx context.Context) error {
+	for {
+		err := createDatabase(ctx, s.url("postgres"))
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-s.exited:
+			return errors.New("the server stopped at once; see the log")
+		case <-ctx.Done():
+			return fmt.Errorf("the server did not answer in time: %w", err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func createDatabase(ctx context.Context, url string) error {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	var exists bool
+	if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`, database).Scan(&exists); err != nil || exists {
+		return err
+	}
+	_, err = conn.Exec(ctx, `CREATE DATABASE `+database)
+	return err
+}
+
+// URL is the connection URL of the database.
+func (s *Server) URL() string { return s.url(database) }
+
+func (s *Server) url(name string) string {
+	u := url.URL{Scheme: "postgres", User: url.User(database), Path: "/" + name}
+	u.RawQuery = url.Values{"host": {s.socket}}.Encode()
+	return u.String()
+}
+
+// Stop ends the server's sessions and waits until it has written everything.
+func (s *Server) Stop() error {
+	s.terminate()
+	s.release()
+	return nil
+}
+
+// stopTimeout is how long a fast shutdown may take before an immediate one,
+// after which the next start recovers from the log.
+const stopTimeout = 30 * time.Second
+
+func (s *Server) terminate() {
+	if s.command == nil || s.command.Process == nil {
+		return
+	}
+	_ = s.command.Process.Signal(syscall.SIGINT)
+	select {
+	case <-s.exited:
+	case <-time.After(stopTimeout):
+		_ = s.command.Process.Signal(syscall.SIGQUIT)
+		<-s.exited
+	}
+}
+
+func (s *Server) release() {
+	if s.remove != "" {
+		_ = os.RemoveAll(s.remove)
+	}
+	_ = s.lock.Close()
+}

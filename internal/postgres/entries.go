@@ -1,0 +1,140 @@
+package postgres
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"starling/internal/fhir"
+)
+
+// entries is everything a resource is found by.
+type entries struct {
+	terms  []int64 // sorted, without duplicates
+	ranges rangeSet
+}
+
+// entriesOf computes the entries of an index; nil gives none.
+func (h hasher) entriesOf(t fhir.ResourceType, index *fhir.Index) entries {
+	if index == nil {
+		return entries{}
+	}
+	e := entries{terms: make([]int64, 0, 3*len(index.Tokens)+4*len(index.References)+2*len(index.Strings)+
+		len(index.Dates)+len(index.Numbers)+len(index.Quantities)+2*len(index.URIs))}
+	add := func(param string, kind termKind, parts ...string) {
+		e.terms = append(e.terms, h.term(t, param, kind, parts...))
+	}
+	for _, v := range index.Tokens {
+		add(v.Param, termPresent)
+		add(v.Param, termSystem, v.System)
+		code, kind, systemKind := v.Code, termCode, termSystemCode
+		if v.FoldCase {
+			code, kind, systemKind = fhir.FoldCase(v.Code), termFolded, termSysFolded
+		}
+		if v.Code != "" {
+			add(v.Param, kind, code)
+			add(v.Param, systemKind, v.System, code)
+		}
+	}
+	for _, v := range index.References {
+		add(v.Param, termPresent)
+		if v.ID != "" {
+			add(v.Param, termID, v.ID)
+			add(v.Param, termTarget, string(v.Type), v.ID)
+		}
+		if v.URL != "" && !strings.HasPrefix(v.URL, "#") {
+			add(v.Param, termURL, v.URL)
+		}
+		if v.Identifier != nil {
+			add(v.Param, termIdentifier, v.Identifier.Code)
+			add(v.Param, termSysIdent, v.Identifier.System, v.Identifier.Code)
+		}
+	}
+	for _, v := range index.URIs {
+		add(v.Param, termPresent)
+		add(v.Param, termURL, v.URI)
+	}
+	for _, v := range index.Strings {
+		add(v.Param, termPresent)
+		if v.Exact != "" {
+			add(v.Param, termExact, v.Exact)
+		}
+		e.ranges.texts = append(e.ranges.texts, textRow{h.param(t, v.Param), firstCharacters(v.Folded, maxText)})
+	}
+	for _, v := range index.Dates {
+		add(v.Param, termPresent)
+		e.ranges.dates = append(e.ranges.dates, dateRow{h.param(t, v.Param), lowMicros(v.Low), highMicros(v.High)})
+	}
+	for _, v := range index.Numbers {
+		add(v.Param, termPresent)
+		low, high := ends(v.Value, v.Low, v.High)
+		e.ranges.numbers = append(e.ranges.numbers, numberRow{param: h.param(t, v.Param), low: low, high: high})
+	}
+	for _, v := range index.Quantities {
+		add(v.Param, termPresent)
+		low, high := ends(v.Value, v.Low, v.High)
+		e.ranges.numbers = append(e.ranges.numbers, numberRow{
+			param: h.param(t, v.Param), low: low, high: high,
+			unit: h.unit(v.System, v.Code), code: h.unit(v.Code), text: h.unit(v.Unit),
+		})
+	}
+	slices.Sort(e.terms)
+	e.terms = slices.Compact(e.terms)
+	e.ranges.normalize()
+	return e
+}
+
+// maxText is how much of a text is indexed, in characters: a B-tree refuses
+// long keys.
+const maxText = 200
+
+func firstCharacters(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+// ends gives what a number is compared by: its value, or the ends of a range,
+// infinite where they are open.
+func ends(value, low, high string) (from, to string) {
+	if value != "" {
+		return value, value
+	}
+	return cmp.Or(low, "-Infinity"), cmp.Or(high, "Infinity")
+}
+
+// diffTerms gives the terms of search_key to remove and to add. Both slices
+// are sorted.
+func diffTerms(old, now []int64) (removed, added []int64) {
+	i, j := 0, 0
+	for i < len(old) || j < len(now) {
+		switch {
+		case j == len(now) || i < len(old) && old[i] < now[j]:
+			if isRowTerm(old[i]) {
+				removed = append(removed, old[i])
+			}
+			i++
+		case i == len(old) || now[j] < old[i]:
+			if isRowTerm(now[j]) {
+				added = append(added, now[j])
+			}
+			j++
+		default:
+			i, j = i+1, j+1
+		}
+	}
+	return removed, added
+}
+
+// validText reports whether PostgreSQL can store s as text.
+func validText(s []byte) bool {
+	return utf8.Valid(s) && !slices.Contains(s, 0)
+}

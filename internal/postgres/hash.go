@@ -1,0 +1,90 @@
+package postgres
+
+import (
+	"encoding/binary"
+
+	"github.com/dchest/siphash"
+
+	"starling/internal/fhir"
+)
+
+// termKind says what of a value a hash stands for.
+type termKind byte
+
+// The kinds. Those in rowKinds stand in search_key and find candidates; the
+// others only filter them, in resource.terms.
+const (
+	termPresent    termKind = 'p' // the parameter has a value
+	termCode       termKind = 'c' // token: the code, whatever its system
+	termSystemCode termKind = 's' // token: system and code
+	termSystem     termKind = 'y' // token: the system
+	termFolded     termKind = 'C' // as termCode, for codes that ignore case
+	termSysFolded  termKind = 'S' // as termSystemCode, likewise
+	termID         termKind = 'i' // reference: the target's id
+	termTarget     termKind = 'r' // reference: the target's type and id
+	termURL        termKind = 'u' // reference elsewhere, canonical, uri
+	termIdentifier termKind = 'n' // reference: code of its identifier
+	termSysIdent   termKind = 'N' // reference: system and code of its identifier
+	termExact      termKind = 'e' // string: the exact text
+)
+
+func (k termKind) isRow() bool {
+	switch k {
+	case termCode, termFolded, termID, termURL, termIdentifier:
+		return true
+	}
+	return false
+}
+
+// hasher computes the keyed hashes of one database.
+type hasher struct{ k0, k1 uint64 }
+
+func newHasher(key []byte) hasher {
+	return hasher{binary.LittleEndian.Uint64(key), binary.LittleEndian.Uint64(key[8:])}
+}
+
+// term hashes a value of a parameter. Its lowest bit says whether the term
+// stands in search_key.
+func (h hasher) term(t fhir.ResourceType, param string, kind termKind, parts ...string) int64 {
+	var buffer [256]byte
+	b := appendPart(buffer[:0], string(t))
+	b = appendPart(b, param)
+	b = append(b, byte(kind))
+	for _, part := range parts {
+		b = appendPart(b, part)
+	}
+	sum := siphash.Hash(h.k0, h.k1, b)
+	if kind.isRow() {
+		return int64(sum | 1)
+	}
+	return int64(sum &^ 1)
+}
+
+func isRowTerm(term int64) bool { return term&1 == 1 }
+
+// param hashes a parameter, for the tables of ranges.
+func (h hasher) param(t fhir.ResourceType, param string) int64 {
+	var buffer [96]byte
+	return int64(siphash.Hash(h.k0, h.k1, appendPart(appendPart(buffer[:0], string(t)), param)))
+}
+
+// unit hashes a unit of a quantity; 0 stands for none.
+func (h hasher) unit(parts ...string) int64 {
+	var buffer [128]byte
+	b := buffer[:0]
+	empty := true
+	for _, part := range parts {
+		empty = empty && part == ""
+		b = appendPart(b, part)
+	}
+	if empty {
+		return 0
+	}
+	return int64(siphash.Hash(h.k0, h.k1, b))
+}
+
+// appendPart keeps ("ab","c") and ("a","bc") apart.
+func appendPart(dst []byte, part string) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(part)))
+	return append(dst, part...)
+}

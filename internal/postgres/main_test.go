@@ -1,0 +1,9 @@
+package postgres
+
+import (
+	"testing"
+
+	"starling/internal/postgres/postgrestest"
+)
+
+func TestMain(m *testing.M) { postgrestest.Main(m) }

@@ -1,0 +1,113 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// prepared is where a connection's statement descriptions stand in its
+// CustomData.
+const prepared = "starling.prepared"
+
+// prepare prepares all statements on a new connection, in one round trip.
+func prepare(ctx context.Context, conn *pgx.Conn) error {
+	names := make([]string, 0, len(statements))
+	pipeline := conn.PgConn().StartPipeline(ctx)
+	for name, sql := range statements {
+		pipeline.SendPrepare(name, sql, nil)
+		names = append(names, name)
+	}
+	if err := pipeline.Sync(); err != nil {
+		return errors.Join(err, pipeline.Close())
+	}
+	descriptions := make(map[string]*pgconn.StatementDescription, len(names))
+	for {
+		result, err := pipeline.GetResults()
+		if err != nil {
+			return errors.Join(err, pipeline.Close())
+		}
+		if _, done := result.(*pgconn.PipelineSync); done {
+			break
+		}
+		d := result.(*pgconn.StatementDescription)
+		d.Name = names[len(descriptions)]
+		descriptions[d.Name] = d
+	}
+	conn.PgConn().CustomData()[prepared] = descriptions
+	return pipeline.Close()
+}
+
+// pipeline sends prepared statements without waiting for their answers.
+type pipeline struct {
+	*pgconn.Pipeline
+	statements map[string]*pgconn.StatementDescription
+	handlers   []func(*pgconn.ResultReader)
+	tags       []pgconn.CommandTag
+}
+
+func startPipeline(ctx context.Context, conn *pgconn.PgConn) *pipeline {
+	descriptions, _ := conn.CustomData()[prepared].(map[string]*pgconn.StatementDescription)
+	return &pipeline{Pipeline: conn.StartPipeline(ctx), statements: descriptions}
+}
+
+var binaryFormat = []int16{1}
+
+// send queues a statement; row, unless nil, is called for each row of its
+// result, whose values are valid only during the call.
+func (p *pipeline) send(name string, row func(values [][]byte), params ...[]byte) {
+	p.SendQueryStatement(p.statements[name], params, binaryFormat, binaryFormat)
+	p.handlers = append(p.handlers, func(result *pgconn.ResultReader) {
+		for result.NextRow() {
+			if row != nil {
+				row(result.Values())
+			}
+		}
+	})
+}
+
+// flush sends what is queued and reads all answers. It gives the first error;
+// the pipeline stays usable after an error of the server's.
+func (p *pipeline) flush() error {
+	handlers := p.handlers
+	p.handlers = p.handlers[:0]
+	p.tags = p.tags[:0]
+	if err := p.Sync(); err != nil {
+		return err
+	}
+	var first error
+	for n := 0; ; {
+		result, err := p.GetResults()
+		switch result := result.(type) {
+		case *pgconn.ResultReader:
+			handlers[n](result)
+			n++
+			var tag pgconn.CommandTag
+			tag, err = result.Close()
+			p.tags = append(p.tags, tag)
+		case *pgconn.PipelineSync:
+			return first
+		}
+		if err == nil {
+			continue
+		}
+		if first == nil {
+			first = err
+		}
+		var pgErr *pgconn.PgError
+		if !errors.As(err, &pgErr) {
+			return first
+		}
+	}
+}
+
+// query queues a statement that is not prepared, and ignores its rows.
+func (p *pipeline) query(sql string, params ...[]byte) {
+	p.SendQueryParams(sql, params, nil, binaryFormat, binaryFormat)
+	p.handlers = append(p.handlers, func(result *pgconn.ResultReader) {
+		for result.NextRow() {
+		}
+	})
+}

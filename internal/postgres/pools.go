@@ -1,0 +1,133 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// The sizes of the pools.
+const (
+	defaultConns      = 16
+	minConns          = 6
+	defaultReadLoops  = 2
+	defaultWriteLoops = 2
+	reserveConns      = 2
+)
+
+// planSettings keep the statements of the hot paths on their indexes: a plan
+// cached while a table was empty would otherwise scan it for good, and one made
+// for 512 rows might, too.
+var planSettings = map[string]string{
+	"plan_cache_mode":  "force_generic_plan",
+	"enable_seqscan":   "off",
+	"enable_hashjoin":  "off",
+	"enable_mergejoin": "off",
+	"jit":              "off",
+}
+
+// searchSettings are for statements planned with their values.
+var searchSettings = map[string]string{
+	"enable_seqscan": "off",
+	"jit":            "off",
+	// Between two statements of a transaction its Bundle may be worked on.
+	"idle_in_transaction_session_timeout": "10s",
+}
+
+func (s *Store) openPools(ctx context.Context, c *Config) (err error) {
+	if c.MaxConns == 0 {
+		c.MaxConns = defaultConns
+	}
+	if c.readLoops == 0 {
+		c.readLoops = defaultReadLoops
+	}
+	if c.writeLoops == 0 {
+		c.writeLoops = defaultWriteLoops
+	}
+	if c.coalesce == 0 {
+		c.coalesce = maxBatch
+	}
+	loops := c.readLoops + c.writeLoops
+	requests := max(c.MaxConns, minConns) - loops - reserveConns
+	if s.coalesced, err = openPool(ctx, c.URL, loops, planSettings); err != nil {
+		return err
+	}
+	if s.requests, err = openPool(ctx, c.URL, max(requests, 2), searchSettings); err != nil {
+		return err
+	}
+	s.reserve, err = openPool(ctx, c.URL, reserveConns, nil)
+	return err
+}
+
+func openPool(ctx context.Context, url string, size int, settings map[string]string) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("database URL: %w", err)
+	}
+	config.MaxConns = int32(size)
+	config.MinConns = 0
+	config.MaxConnIdleTime = 10 * time.Minute
+	parameters := config.ConnConfig.RuntimeParams
+	parameters["timezone"] = "UTC"
+	parameters["client_encoding"] = "UTF8"
+	parameters["default_transaction_isolation"] = "read committed"
+	parameters["statement_timeout"] = "30s"
+	parameters["idle_in_transaction_session_timeout"] = "1s"
+	if parameters["application_name"] == "" {
+		parameters["application_name"] = "starling"
+	}
+	for name, value := range settings {
+		parameters[name] = value
+	}
+	config.ConnConfig.OnNotice = noteWarning
+	if settings != nil {
+		config.AfterConnect = prepare
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("connect to the database: %w", err)
+	}
+	return pool, nil
+}
+
+func noteWarning(conn *pgconn.PgConn, notice *pgconn.Notice) {
+	if notice.SeverityUnlocalized == "WARNING" {
+		conn.CustomData()[commitWarning] = notice
+	}
+}
+
+func (s *Store) closePools() {
+	for _, pool := range []*pgxpool.Pool{s.requests, s.coalesced, s.reserve} {
+		if pool != nil {
+			pool.Close()
+		}
+	}
+}
+
+// checkServer refuses databases the store cannot keep its promises on.
+func checkServer(ctx context.Context, query func(ctx context.Context, sql string, into ...any) error) error {
+	var version int
+	var encoding string
+	var standby bool
+	err := query(ctx, `SELECT current_setting('server_version_num')::int, pg_encoding_to_char(encoding), pg_is_in_recovery()
+		FROM pg_database WHERE datname = current_database()`, &version, &encoding, &standby)
+	switch {
+	case err != nil:
+		return fmt.Errorf("connect to the database: %w", err)
+	case version < 150000:
+		return fmt.Errorf("PostgreSQL 15 or later is needed, the server is %d.%d", version/10000, version%10000)
+	case encoding != "UTF8":
+		return errors.New("the database's encoding must be UTF8, it is " + encoding)
+	case standby:
+		return errors.New("the server is a standby in recovery; the primary is needed")
+	}
+	return nil
+}

@@ -1,0 +1,169 @@
+package postgres
+
+import (
+	"context"
+	"sync"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"starling/internal/fhir"
+)
+
+// maxBatchBytes is the most content one transaction writes.
+const maxBatchBytes = 4 << 20
+
+// ticket is a write that waits for its batch.
+type ticket struct {
+	item  *item
+	taken bool // guarded by writer.mu
+	done  chan struct{}
+}
+
+// writer coalesces writes. Its loops take the writes that wait and carry them
+// out in one transaction, where each has its own outcome. A key is written at
+// most once in a batch and by one loop at a time, so writes to one resource
+// keep their order.
+type writer struct {
+	store *Store
+	pool  *pgxpool.Pool
+	limit int // writes a batch
+
+	mu      sync.Mutex
+	wake    sync.Cond
+	waiting []*ticket
+	busy    map[fhir.Key]struct{} // keys in batches under way
+	closed  bool
+	loops   sync.WaitGroup
+}
+
+func newWriter(s *Store, pool *pgxpool.Pool, loops, limit int) *writer {
+	w := &writer{store: s, pool: pool, limit: limit, busy: map[fhir.Key]struct{}{}}
+	w.wake.L = &w.mu
+	for range loops {
+		w.loops.Go(w.loop)
+	}
+	return w
+}
+
+// close lets the loops finish what is queued.
+func (w *writer) close() {
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	w.wake.Broadcast()
+	w.loops.Wait()
+}
+
+// write queues an item and waits for its outcome. Cancelling ctx withdraws it
+// only while it is queued.
+func (w *writer) write(ctx context.Context, it *item) (fhir.WriteResult, error) {
+	t := &ticket{item: it, done: make(chan struct{})}
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return fhir.WriteResult{}, fhir.NewError(fhir.KindUnavailable, fhir.IssueTransient, "the server is shutting down")
+	}
+	w.waiting = append(w.waiting, t)
+	w.store.metrics.queued.WithLabelValues("write").Inc()
+	w.mu.Unlock()
+	w.wake.Signal()
+	select {
+	case <-t.done:
+	case <-ctx.Done():
+		if w.withdraw(t) {
+			return fhir.WriteResult{}, report(ctx, ctx.Err())
+		}
+		<-t.done
+	}
+	return it.result, it.err
+}
+
+func (w *writer) withdraw(t *ticket) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if t.taken {
+		return false
+	}
+	for i, other := range w.waiting {
+		if other == t {
+			w.waiting = append(w.waiting[:i], w.waiting[i+1:]...)
+			w.store.metrics.queued.WithLabelValues("write").Dec()
+			return true
+		}
+	}
+	return false
+}
+
+func (w *writer) loop() {
+	for {
+		batch := w.take()
+		if batch == nil {
+			return
+		}
+		items := make([]*item, len(batch))
+		for i, t := range batch {
+			items[i] = t.item
+		}
+		sortItems(items)
+		w.store.carryOut(w.pool, items)
+		w.finish(batch)
+	}
+}
+
+// take waits for writes and takes as many as go into one batch; nil when the
+// writer is closed and nothing is left.
+func (w *writer) take() []*ticket {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for {
+		if batch := w.gather(); len(batch) > 0 {
+			w.store.metrics.queued.WithLabelValues("write").Sub(float64(len(batch)))
+			return batch
+		}
+		if w.closed && len(w.waiting) == 0 {
+			return nil
+		}
+		w.wake.Wait()
+	}
+}
+
+// gather moves writes from waiting to a batch, in their order, leaving those
+// whose resource is being written.
+func (w *writer) gather() []*ticket {
+	var batch []*ticket
+	bytes := 0
+	left := w.waiting[:0]
+	for i, t := range w.waiting {
+		if len(batch) == w.limit || bytes > maxBatchBytes {
+			left = append(left, w.waiting[i:]...)
+			break
+		}
+		key := t.item.write.Key
+		if _, busy := w.busy[key]; busy {
+			left = append(left, t)
+			continue
+		}
+		w.busy[key] = struct{}{}
+		t.taken = true
+		bytes += t.item.size()
+		batch = append(batch, t)
+	}
+	clear(w.waiting[len(left):])
+	w.waiting = left
+	return batch
+}
+
+func (w *writer) finish(batch []*ticket) {
+	w.mu.Lock()
+	for _, t := range batch {
+		delete(w.busy, t.item.write.Key)
+	}
+	more := len(w.waiting) > 0 || w.closed
+	w.mu.Unlock()
+	if more {
+		w.wake.Broadcast()
+	}
+	for _, t := range batch {
+		close(t.done)
+	}
+}
