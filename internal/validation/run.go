@@ -110,7 +110,7 @@ func (r *run) list(parent, n element.Node, m *member) {
 		r.issue(n, fhir.IssueStructure, "%s may repeat: expected an array, found %s", m.slot.element.Path, describe(n))
 		return
 	}
-	if n.Len() == 0 {
+	if n.IsEmpty() {
 		r.issue(n, fhir.IssueStructure, "%s is an empty array; leave the member out instead", m.slot.element.Path)
 	}
 	var beside []element.Node // the items of the other member of a primitive
@@ -177,7 +177,7 @@ func (r *run) element(n element.Node, m *member, s *shape) bool {
 		r.issue(n, fhir.IssueStructure, "%s must be %s, found %s", m.slot.element.Path, m.expected(), describe(n))
 		return false
 	}
-	if n.Len() == 0 {
+	if n.IsEmpty() {
 		r.issue(n, fhir.IssueStructure, "%s is an empty object; leave it out instead", m.slot.element.Path)
 		return false
 	}

@@ -199,7 +199,7 @@ func TestHostileResourcesTakeBoundedTime(t *testing.T) {
 		root := parse(t, text)
 		start := time.Now()
 		validator().Validate(fhir.ResourceType(root.Get("resourceType").Str()), root)
-		if took := time.Since(start); took > 5*time.Second {
+		if took := time.Since(start); took > 20*time.Second {
 			t.Errorf("%s: %v", name, took)
 		}
 	}

@@ -5,6 +5,6 @@
 //
 // The parser is strict RFC 8259, and stricter where FHIR or the database needs
 // it: duplicate names, lone surrogates, U+0000, exponents over MaxExponent,
-// numbers longer than MaxNumberLength, nesting over Limits.Depth and more
-// values than Limits.Nodes are refused.
+// numbers longer than MaxNumberLength, names longer than MaxNameLength, nesting
+// over Limits.Depth and more values than Limits.Nodes are refused.
 package element

@@ -5,7 +5,7 @@ type Limits struct {
 	Depth int // nested containers
 	Size  int // bytes of text
 	// Nodes bounds the values of a document, and by that the memory of its
-	// tree: 28 bytes each. 0: no bound but Size.
+	// tree: 20 bytes each. 0: no bound but Size.
 	Nodes int
 }
 
@@ -19,3 +19,6 @@ const (
 	MaxExponent     = 1000 // either sign
 	MaxNumberLength = 1000 // characters
 )
+
+// MaxNameLength is the most bytes of a member's name.
+const MaxNameLength = 1<<16 - 1

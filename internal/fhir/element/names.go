@@ -16,36 +16,49 @@ type nameSet struct {
 // namesCompared is the most members whose names are compared one by one.
 const namesCompared = 24
 
-// repeats adds a name and reports whether it was there already.
-func (s *nameSet) repeats(p *parser, name []byte) bool {
-	bit := nameBit(name)
-	maybe := s.taken&bit != 0
+// isNew adds a name by its bit and reports whether it is known to be new. If
+// not, repeats has to look.
+func (s *nameSet) isNew(bit uint64) bool {
+	isNew := s.taken&bit == 0 && s.count < namesCompared
 	s.taken |= bit
 	s.count++
-	if s.seen != nil {
-		if _, ok := s.seen[string(name)]; ok {
-			return true
+	return isNew
+}
+
+// repeats reports whether the name that isNew added last was there before.
+func (s *nameSet) repeats(p *parser, name []byte) bool {
+	if s.count <= namesCompared {
+		for other := range s.before(p) {
+			if bytes.Equal(other, name) {
+				return true
+			}
 		}
-		s.seen[string(name)] = struct{}{}
 		return false
 	}
-	if maybe {
+	if s.seen == nil {
+		s.seen = make(map[string]struct{}, 2*namesCompared)
+		for other := range s.before(p) {
+			s.seen[string(other)] = struct{}{}
+		}
+	}
+	if _, ok := s.seen[string(name)]; ok {
+		return true
+	}
+	s.seen[string(name)] = struct{}{}
+	return false
+}
+
+// before ranges over the names before the last.
+func (s *nameSet) before(p *parser) func(yield func([]byte) bool) {
+	return func(yield func([]byte) bool) {
 		for i, left := s.first, s.count-1; left > 0; left-- {
 			d := &p.nodes[i]
-			if bytes.Equal(p.name(d), name) {
-				return true
+			if !yield(d.name(p.text, p.names)) {
+				return
 			}
 			i = d.next
 		}
 	}
-	if s.count > namesCompared {
-		s.seen = map[string]struct{}{string(name): {}}
-		for i, left := s.first, s.count-1; left > 0; left-- {
-			s.seen[string(p.name(&p.nodes[i]))] = struct{}{}
-			i = p.nodes[i].next
-		}
-	}
-	return false
 }
 
 // nameBit spreads names over 64 bits.

@@ -1,6 +1,9 @@
 package element
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Parse reads one JSON document. The tree shares data, which must not change
 // afterwards. The error is a *SyntaxError.
@@ -69,8 +72,8 @@ func (p *parser) value(at int) (int, bool) {
 	if at < len(p.text) {
 		switch c := p.text[at]; c {
 		case '"':
-			end, escaped, ok := p.string(at)
-			return p.leaf(String, at, end, escaped), ok
+			end, flags, ok := p.string(at)
+			return p.leaf(String, at, end, flags), ok
 		case '{':
 			return p.object(at)
 		case '[':
@@ -84,7 +87,7 @@ func (p *parser) value(at int) (int, bool) {
 		default:
 			if c == '-' || isDigit(c) {
 				end, ok := p.number(at)
-				return p.leaf(Number, at, end, false), ok
+				return p.leaf(Number, at, end, 0), ok
 			}
 		}
 	}
@@ -92,11 +95,21 @@ func (p *parser) value(at int) (int, bool) {
 	return at, false
 }
 
+// push appends an empty node, to be filled in place.
+func (p *parser) push() *node {
+	n := len(p.nodes)
+	if n == cap(p.nodes) {
+		p.nodes = slices.Grow(p.nodes, n/2+8)
+	}
+	p.nodes = p.nodes[:n+1]
+	return &p.nodes[n]
+}
+
 // leaf appends the node of a value without children, and gives its end.
-func (p *parser) leaf(kind Kind, start, end int, escaped bool) int {
-	p.nodes = append(p.nodes, node{
-		kind: kind, escaped: escaped, start: uint32(start), end: uint32(end), next: uint32(len(p.nodes) + 1),
-	})
+func (p *parser) leaf(kind Kind, start, end int, flags uint8) int {
+	d := p.push()
+	d.kind, d.flags = kind, flags
+	d.start, d.end, d.next = uint32(start), uint32(end), uint32(len(p.nodes))
 	return end
 }
 
@@ -106,7 +119,7 @@ func (p *parser) word(at int, word string, kind Kind) (int, bool) {
 		p.expected(at, "a value")
 		return at, false
 	}
-	return p.leaf(kind, at, end, false), true
+	return p.leaf(kind, at, end, 0), true
 }
 
 // open appends a container's node and gives its index.
@@ -116,14 +129,15 @@ func (p *parser) open(kind Kind, at int) (index uint32, ok bool) {
 		return 0, false
 	}
 	index = uint32(len(p.nodes))
-	p.nodes = append(p.nodes, node{kind: kind, start: uint32(at)})
+	d := p.push()
+	d.kind, d.start = kind, uint32(at)
 	return index, true
 }
 
-func (p *parser) close(index, count uint32, end int) {
+func (p *parser) close(index uint32, end int) {
 	p.depth--
 	d := &p.nodes[index]
-	d.end, d.next, d.count = uint32(end), uint32(len(p.nodes)), count
+	d.end, d.next = uint32(end), uint32(len(p.nodes))
 }
 
 // crowded reports whether there are more nodes than the limit.
@@ -141,14 +155,12 @@ func (p *parser) array(at int) (int, bool) {
 	if !ok {
 		return at, false
 	}
-	var count uint32
 	at = p.space(at + 1)
 	if !p.is(at, ']') {
 		for {
-			if at, ok = p.value(at); !ok || p.crowded(at) {
+			if at, ok = p.value(at); !ok || len(p.nodes) > p.limits.Nodes && p.crowded(at) {
 				return at, false
 			}
-			count++
 			if at = p.space(at); !p.is(at, ',') {
 				break
 			}
@@ -160,7 +172,7 @@ func (p *parser) array(at int) (int, bool) {
 		}
 	}
 	at++
-	p.close(index, count, at)
+	p.close(index, at)
 	return at, true
 }
 
@@ -173,7 +185,7 @@ func (p *parser) object(at int) (int, bool) {
 	at = p.space(at + 1)
 	if !p.is(at, '}') {
 		for {
-			if at, ok = p.member(at, &names); !ok || p.crowded(at) {
+			if at, ok = p.member(at, &names); !ok || len(p.nodes) > p.limits.Nodes && p.crowded(at) {
 				return at, false
 			}
 			if at = p.space(at); !p.is(at, ',') {
@@ -187,7 +199,7 @@ func (p *parser) object(at int) (int, bool) {
 		}
 	}
 	at++
-	p.close(index, names.count, at)
+	p.close(index, at)
 	return at, true
 }
 
@@ -197,19 +209,23 @@ func (p *parser) member(at int, names *nameSet) (int, bool) {
 		p.expected(at, "a member name in quotes")
 		return at, false
 	}
-	end, escaped, ok := p.string(at)
+	end, flags, ok := p.string(at)
 	if !ok {
 		return at, false
 	}
-	key := [2]uint32{uint32(at + 1), uint32(end - 1)}
-	name := p.text[at+1 : end-1]
-	if escaped {
-		from := len(p.names)
+	key, name := uint32(at+1), p.text[at+1:end-1]
+	flags |= keyed
+	if flags&escaped != 0 {
+		flags |= decoded
+		key = uint32(len(p.names))
 		p.names = appendUnescaped(p.names, name)
-		key = [2]uint32{uint32(from), uint32(len(p.names))}
-		name = p.names[from:]
+		name = p.names[key:]
 	}
-	if names.repeats(p, name) {
+	if len(name) > MaxNameLength {
+		p.fault(at, "a member name of more than %d bytes", MaxNameLength)
+		return at, false
+	}
+	if !names.isNew(nameBit(name)) && names.repeats(p, name) {
 		p.fault(at, "the name %q stands twice in one object", name)
 		return at, false
 	}
@@ -222,14 +238,7 @@ func (p *parser) member(at int, names *nameSet) (int, bool) {
 		return at, false
 	}
 	d := &p.nodes[value]
-	d.keyed, d.key, d.decoded = true, key, escaped
+	d.key, d.keyLen = key, uint16(len(name))
+	d.flags |= flags & (keyed | decoded)
 	return at, true
-}
-
-// name is the name of a member that has been parsed.
-func (p *parser) name(d *node) []byte {
-	if d.decoded {
-		return p.names[d.key[0]:d.key[1]]
-	}
-	return p.text[d.key[0]:d.key[1]]
 }

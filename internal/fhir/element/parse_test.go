@@ -27,7 +27,7 @@ func TestParseKeepsText(t *testing.T) {
 	if got := root.Get("a").At(1).Get("b").Str(); got != "xé\n😀" {
 		t.Errorf("string = %q", got)
 	}
-	if root.Len() != 4 || root.Get("c").Kind() != element.Null || root.Get("x").Exists() {
+	if root.Len() != 4 || root.IsEmpty() || !root.Get("é").IsEmpty() || !root.Get("x").IsEmpty() || !root.Get("c").IsEmpty() || root.Get("c").Kind() != element.Null || root.Get("x").Exists() {
 		t.Error("members wrong")
 	}
 	if d := root.Get("d"); d.Name() != "d" || d.At(0).Kind() != element.True || d.At(1).Literal() != "false" || d.At(2).Exists() {
@@ -178,6 +178,7 @@ func TestParseLimits(t *testing.T) {
 }
 
 func TestParseHostile(t *testing.T) {
+	limits := element.Limits{Depth: 100, Size: 64 << 20, Nodes: 2 << 20}
 	var members strings.Builder
 	for i := range 100_000 {
 		members.WriteString(`,"` + strconv.Itoa(i) + `":0`)
@@ -192,15 +193,16 @@ func TestParseHostile(t *testing.T) {
 		{"a megabyte of escapes", `"` + strings.Repeat(`\\`, 1<<19) + `"`, true},
 		{"a megabyte of quotes that do not end", strings.Repeat(`\"`, 1<<19), false},
 		{"a megabyte of digits", strings.Repeat("1", 1<<20), false},
+		{"a megabyte of a name", `{"` + strings.Repeat("x", 1<<20) + `":1}`, false},
 		{"a megabyte of white space", strings.Repeat(" ", 1<<20), false},
 		{"100,000 members", "{" + members.String()[1:] + "}", true},
 		{"a million items", "[0" + strings.Repeat(",0", 1_000_000) + "]", true},
-		{"ten million items", "[0" + strings.Repeat(",0", 10_000_000) + "]", false},
+		{"three million items", "[0" + strings.Repeat(",0", 3_000_000) + "]", false},
 		{"a megabyte of line feeds before a fault", strings.Repeat("\n", 1<<20) + "x", false},
 	} {
 		start := time.Now()
-		_, err := element.Parse([]byte(test.text), element.DefaultLimits)
-		if took := time.Since(start); took > 5*time.Second {
+		_, err := element.Parse([]byte(test.text), limits)
+		if took := time.Since(start); took > 20*time.Second {
 			t.Errorf("%s: took %v", test.name, took)
 		}
 		if (err == nil) != test.accepted {

@@ -27,7 +27,7 @@ func Path(n Node) string {
 }
 
 func appendStep(path []byte, child Node, position int) []byte {
-	if !child.tree.nodes[child.index].keyed {
+	if child.tree.nodes[child.index].flags&keyed == 0 {
 		path = append(path, '[')
 		path = strconv.AppendInt(path, int64(position), 10)
 		return append(path, ']')

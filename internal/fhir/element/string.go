@@ -7,58 +7,62 @@ import (
 	"unicode/utf8"
 )
 
-// string steps over a string and reports whether it has escapes.
-func (p *parser) string(start int) (end int, escaped, ok bool) {
+// string steps over a string; flags say whether it has escapes.
+func (p *parser) string(start int) (end int, flags uint8, ok bool) {
+	if end = plain(p.text, start+1); p.is(end, '"') {
+		return end + 1, 0, true
+	}
+	return p.special(start, end)
+}
+
+// special goes on with a string from where plain stopped.
+func (p *parser) special(start, at int) (end int, flags uint8, ok bool) {
 	text := p.text
-	for at := plain(text, start+1); at < len(text); at = plain(text, at) {
+	for ; at < len(text); at = plain(text, at) {
 		switch c := text[at]; {
 		case c == '"':
-			return at + 1, escaped, true
+			return at + 1, flags, true
 		case c == '\\':
-			escaped = true
+			flags = escaped
 			if at, ok = p.escape(at); !ok {
-				return at, escaped, false
+				return at, flags, false
 			}
 		case c >= utf8.RuneSelf:
 			r, size := utf8.DecodeRune(text[at:])
 			if r == utf8.RuneError && size == 1 {
 				p.fault(at, "invalid UTF-8")
-				return at, escaped, false
+				return at, flags, false
 			}
 			at += size
+		case c >= ' ':
+			at++
 		default:
 			p.fault(at, "control character U+%04X in a string must be escaped", c)
-			return at, escaped, false
+			return at, flags, false
 		}
 	}
 	p.fault(start, "the string that begins here does not end")
-	return start, escaped, false
+	return start, flags, false
 }
 
 const (
-	everyLow  = 0x0101010101010101
-	everyHigh = 0x8080808080808080
+	everyByte = 0x0101010101010101
+	highBits  = 0x80 * everyByte
 )
 
-// plain steps over the bytes that need no look: not a quote, a backslash, a
-// control character or a part of a character beyond ASCII. It tests eight at a
-// time: x-1&^x has the high bit set where a byte of x is zero (and maybe in
-// bytes above that one, which do not matter).
+// plain steps over bytes that need no look, eight at a time: not a quote, a
+// backslash, a control character or a part of a character beyond ASCII. It may
+// stop early where fewer than eight bytes are left. In a byte below 0x80, what
+// is subtracted from 0x80 leaves the high bit set only if it is zero, and from
+// 0x9F only if it is below 0x20; a borrow of a byte above changes no lower one.
 func plain(text []byte, at int) int {
 	for at+8 <= len(text) {
 		word := binary.LittleEndian.Uint64(text[at:])
-		quote, backslash := word^'"'*everyLow, word^'\\'*everyLow
-		found := (quote-everyLow)&^quote | (backslash-everyLow)&^backslash | (word-' '*everyLow)&^word | word
-		if found &= everyHigh; found != 0 {
+		found := (highBits - (word ^ '"'*everyByte)) | (highBits - (word ^ '\\'*everyByte)) | (0x9F*everyByte - word) | word
+		if found &= highBits; found != 0 {
 			return at + bits.TrailingZeros64(found)/8
 		}
 		at += 8
-	}
-	for at < len(text) {
-		if c := text[at]; c == '"' || c == '\\' || c < ' ' || c >= utf8.RuneSelf {
-			return at
-		}
-		at++
 	}
 	return at
 }

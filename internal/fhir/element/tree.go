@@ -38,19 +38,24 @@ func (k Kind) String() string {
 	return "nothing"
 }
 
-// node is one value of the arena. A container's children follow it directly;
-// next is the index behind the whole subtree, so siblings are a hop apart.
+// node is one value of the arena, in 20 bytes. A container's children follow it
+// directly; next is the index behind the whole subtree, so siblings are a hop
+// apart and the last child's next is its parent's.
 type node struct {
-	kind    Kind
-	escaped bool // a string with escapes
-	keyed   bool // a member: key[0]:key[1] is its name
-	decoded bool // the name had escapes: key is in Tree.names, not the text
-	start   uint32
-	end     uint32
-	key     [2]uint32
-	next    uint32
-	count   uint32 // children
+	start  uint32 // of its text
+	end    uint32
+	next   uint32
+	key    uint32 // where a member's name begins
+	keyLen uint16
+	kind   Kind
+	flags  uint8
 }
+
+const (
+	escaped uint8 = 1 << iota // a string with escapes
+	keyed                     // a member
+	decoded                   // the name had escapes: it is in Tree.names, not in the text
+)
 
 // Tree is a parsed document. It is immutable and safe for concurrent reading;
 // nodes and strings obtained from it share the text it was parsed from.
@@ -118,19 +123,23 @@ func (n Node) Name() string {
 		return ""
 	}
 	d := &n.tree.nodes[n.index]
-	if !d.keyed {
+	if d.flags&keyed == 0 {
 		return ""
 	}
 	return text(n.tree.name(d))
 }
 
-// Len is the number of members of an object or items of an array, else 0.
+// Len counts the members of an object or items of an array; 0 for any other.
 func (n Node) Len() int {
-	if n.tree == nil {
-		return 0
+	count := 0
+	for range n.Children() {
+		count++
 	}
-	return int(n.tree.nodes[n.index].count)
+	return count
 }
+
+// IsEmpty reports whether Len is 0, without counting.
+func (n Node) IsEmpty() bool { return n.tree == nil || n.tree.nodes[n.index].next == n.index+1 }
 
 // Get is the member of that name; no value if there is none or n is no object.
 func (n Node) Get(name string) Node {
@@ -138,25 +147,26 @@ func (n Node) Get(name string) Node {
 		return Node{}
 	}
 	nodes := n.tree.nodes
-	for i, left := n.index+1, nodes[n.index].count; left > 0; left-- {
+	for i, end := n.index+1, nodes[n.index].next; i < end; i = nodes[i].next {
 		if string(n.tree.name(&nodes[i])) == name {
 			return Node{n.tree, i}
 		}
-		i = nodes[i].next
 	}
 	return Node{}
 }
 
 // At is the array's item i; no value if there is none.
 func (n Node) At(i int) Node {
-	if n.Kind() != Array || i < 0 || i >= n.Len() {
+	if n.Kind() != Array || i < 0 {
 		return Node{}
 	}
-	at := n.index + 1
-	for ; i > 0; i-- {
-		at = n.tree.nodes[at].next
+	for item := range n.Children() {
+		if i == 0 {
+			return item
+		}
+		i--
 	}
-	return Node{n.tree, at}
+	return Node{}
 }
 
 // Children ranges over the members of an object or the items of an array, in
@@ -167,11 +177,10 @@ func (n Node) Children() iter.Seq[Node] {
 			return
 		}
 		nodes := n.tree.nodes
-		for i, left := n.index+1, nodes[n.index].count; left > 0; left-- {
+		for i, end := n.index+1, nodes[n.index].next; i < end; i = nodes[i].next {
 			if !yield(Node{n.tree, i}) {
 				return
 			}
-			i = nodes[i].next
 		}
 	}
 }
@@ -184,7 +193,7 @@ func (n Node) Str() string {
 	}
 	d := &n.tree.nodes[n.index]
 	raw := n.tree.text[d.start+1 : d.end-1]
-	if !d.escaped {
+	if d.flags&escaped == 0 {
 		return text(raw)
 	}
 	return text(appendUnescaped(make([]byte, 0, len(raw)), raw))
@@ -202,11 +211,13 @@ func (n Node) Literal() string {
 	return ""
 }
 
-func (t *Tree) name(d *node) []byte {
-	if d.decoded {
-		return t.names[d.key[0]:d.key[1]]
+func (t *Tree) name(d *node) []byte { return d.name(t.text, t.names) }
+
+func (d *node) name(text, names []byte) []byte {
+	if d.flags&decoded != 0 {
+		text = names
 	}
-	return t.text[d.key[0]:d.key[1]]
+	return text[d.key : d.key+uint32(d.keyLen)]
 }
 
 // text views bytes as a string. The bytes belong to a Tree and never change.
