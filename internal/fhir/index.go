@@ -68,16 +68,16 @@ type DateValue struct {
 	Low, High time.Time
 }
 
-// NumberValue is a number with the interval its digits imply: 100 is
-// [99.5, 100.5). Decimals are kept as text, exact.
+// NumberValue is a number, or the ends of a Range: it has either Value or Low
+// and High, of which an open end is "". Decimals are kept as text, exact.
 type NumberValue struct {
 	Param            string
 	Value, Low, High string
 }
 
-// QuantityValue is an amount and its unit. Low and High bound what the digits
-// imply. For a Range, which has no Value, they are its ends, "" for an open one;
-// so they are for a Quantity with a comparator: <5 has no Low.
+// QuantityValue is an amount and its unit. Value, Low and High are as in
+// NumberValue; a Quantity with a comparator is an open range: <5 has only
+// High.
 type QuantityValue struct {
 	Param            string
 	System, Code     string // Quantity.system and .code

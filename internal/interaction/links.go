@@ -42,11 +42,14 @@ type linkFinder struct {
 	links  []link
 }
 
-// find gives the links in document order.
+// find gives the links in document order. A Bundle among the entries is a
+// document of its own, whose links are its own entries'.
 func (f *linkFinder) find(resource element.Node, t fhir.ResourceType) []link {
 	f.offset, _ = resource.Span()
 	f.links = nil
-	f.object(resource, f.definitions.Type(string(t)).Root)
+	if t != "Bundle" {
+		f.object(resource, f.definitions.Type(string(t)).Root)
+	}
 	return f.links
 }
 
@@ -82,11 +85,10 @@ func (f *linkFinder) value(value element.Node, property definition.Property) {
 	}
 }
 
-// resource looks into a contained resource. A Bundle within is a document of
-// its own, whose links are its own entries'.
+// resource looks into a contained resource.
 func (f *linkFinder) resource(resource element.Node) {
 	t := f.definitions.Type(resource.Get("resourceType").Str())
-	if t != nil && t.Kind == definition.KindResource && t.Name != "Bundle" {
+	if t != nil && t.Kind == definition.KindResource {
 		f.object(resource, t.Root)
 	}
 }

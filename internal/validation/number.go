@@ -8,7 +8,10 @@ func isInteger(s string) bool {
 		s = s[1:]
 	}
 	n, ok := whole(s)
-	return ok && (n <= 1<<31-1 && !(negative && n == 0) || negative && n == 1<<31)
+	if negative {
+		return ok && n >= 1 && n <= 1<<31
+	}
+	return ok && n <= 1<<31-1
 }
 
 func isUnsignedInt(s string) bool {

@@ -69,7 +69,7 @@ func TestRefuses(t *testing.T) {
 	}{
 		{"unknown element", patient + `"surname":"x"}`, fhir.IssueStructure, "Patient.surname", `Patient has no element "surname"`},
 		{"misspelt element", patient + `"brithDate":"1970"}`, fhir.IssueStructure, "Patient.brithDate", `did you mean "birthDate"?`},
-		{"unknown nested element", patient + `"contact":[{"nmae":{}}]}`, fhir.IssueStructure, "Patient.contact[0].nmae", `Patient.contact has no element "nmae"; did you mean "name"?`},
+		{"unknown nested element", patient + `"contact":[{"namee":{}}]}`, fhir.IssueStructure, "Patient.contact[0].namee", `Patient.contact has no element "namee"; did you mean "name"?`},
 		{"unknown element of a data type", patient + `"name":[{"first":"x"}]}`, fhir.IssueStructure, "Patient.name[0].first", `HumanName has no element "first"`},
 		{"choice without its type", observation + `"value":1}`, fhir.IssueStructure, "Observation.value", `no element "value"`},
 		{"choice of a type that is none of them", observation + `"valueDecimal":1}`, fhir.IssueStructure, "Observation.valueDecimal", `no element "valueDecimal"`},

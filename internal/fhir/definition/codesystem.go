@@ -8,11 +8,8 @@ import (
 
 // codeSystem is the JSON of a CodeSystem, its concepts also as a flat list.
 type codeSystem struct {
-	URL           string
-	Content       string
-	CaseSensitive bool
-	Concept       []conceptJSON
-	Property      []struct{ Code, URI string }
+	Content string
+	Concept []conceptJSON
 
 	concepts []concept
 	index    map[string]int // code → concept

@@ -157,10 +157,14 @@ func (c *compiler) resolve(snapshot []snapshotElement) {
 	}
 }
 
-// names gives the JSON members an object of the element may have.
+// names gives the JSON members an object of the element may have. The object
+// of a primitive is the one beside it: its value is no member of it.
 func (c *compiler) names(e *Element) map[string]Property {
 	names := make(map[string]Property, 2*len(e.Children))
 	for _, child := range e.Children {
+		if c.kind == KindPrimitive && child.Name == "value" {
+			continue
+		}
 		if !child.Choice {
 			c.name(names, child.Name, child, child.typeName())
 			continue

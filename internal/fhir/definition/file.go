@@ -18,10 +18,11 @@ import (
 //
 //	resourceType \t url \t version \t offset in the frame \t length \t note
 //
-// and behind those of a frame the line `frame \t offset \t length`: the offset
-// among the frames and the length of its text. The note of a type that
-// is not derived by constraint is "resource NAME" for a concrete resource type,
-// "primitive NAME" for a primitive, else "type NAME".
+// and behind those of a frame the line `frame \t offset \t length`: its offset
+// among the frames and the length of its text. The note is, of a type, "KIND
+// NAME BASE", the kind being resource (a concrete one), primitive or type; of a
+// code system, its caseSensitive; of a profile, a logical model and anything
+// else, empty.
 //
 //go:embed r4.ndjson.zst
 var packed []byte
@@ -29,7 +30,7 @@ var packed []byte
 // place is where a definition's line is.
 type place struct {
 	frame, offset, length uint32
-	resourceType          string
+	resourceType, note    string
 }
 
 // file gives the lines of the embedded file. Only the index stays in memory.
@@ -39,7 +40,6 @@ type file struct {
 	frames  [][2]int       // offset and text length
 	lines   []place        // in the order of the file
 	urls    map[string]int // url and url|version → line
-	notes   map[int]string // line → note, of those that have one
 }
 
 // openFile reads the index.
@@ -59,7 +59,7 @@ func openFile(data []byte) (*file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("index: %w", err)
 	}
-	f := &file{decoder: decoder, data: data[n:], urls: map[string]int{}, notes: map[int]string{}}
+	f := &file{decoder: decoder, data: data[n:], urls: map[string]int{}}
 	for line := range strings.Lines(string(index)) {
 		if err := f.addIndexLine(strings.TrimSuffix(line, "\n")); err != nil {
 			return nil, fmt.Errorf("index: %w", err)
@@ -80,12 +80,9 @@ func (f *file) addIndexLine(line string) error {
 		offset, err1 := strconv.ParseUint(fields[3], 10, 32)
 		length, err2 := strconv.ParseUint(fields[4], 10, 32)
 		n := len(f.lines)
-		f.lines = append(f.lines, place{uint32(len(f.frames)), uint32(offset), uint32(length), fields[0]})
+		f.lines = append(f.lines, place{uint32(len(f.frames)), uint32(offset), uint32(length), fields[0], fields[5]})
 		f.urls[fields[1]] = n // of several versions the last
 		f.urls[fields[1]+"|"+fields[2]] = n
-		if fields[5] != "" {
-			f.notes[n] = fields[5]
-		}
 		return errors.Join(err1, err2)
 	}
 	return fmt.Errorf("%q", line)

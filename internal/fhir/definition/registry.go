@@ -24,6 +24,7 @@ type Registry struct {
 type lazyType struct {
 	line     int
 	kind     string // resource (a concrete one), primitive or type
+	base     string // name of the type it specializes
 	once     sync.Once
 	compiled *Type
 }
@@ -43,10 +44,14 @@ func open(data []byte) (*Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Registry{file: f, types: make(map[string]*lazyType, len(f.notes))}
-	for line, note := range f.notes {
-		kind, name, _ := strings.Cut(note, " ")
-		r.types[name] = &lazyType{line: line, kind: kind}
+	r := &Registry{file: f, types: map[string]*lazyType{}}
+	for line, p := range f.lines {
+		note := strings.Split(p.note, " ")
+		if len(note) != 3 {
+			continue
+		}
+		kind, name, base := note[0], note[1], note[2]
+		r.types[name] = &lazyType{line: line, kind: kind, base: base}
 		if kind == "resource" {
 			r.resourceTypes = append(r.resourceTypes, fhir.ResourceType(name))
 		}

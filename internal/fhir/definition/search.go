@@ -58,7 +58,7 @@ func (r *Registry) readSearchParameters() *searchParameters {
 	})
 	for _, t := range r.resourceTypes {
 		codes := map[string]*SearchParameter{}
-		for _, base := range append(r.ancestors(t), t) {
+		for _, base := range r.lineage(t) {
 			for _, p := range byBase[base] {
 				codes[p.Code] = p
 			}
@@ -90,12 +90,13 @@ func (r *Registry) SearchParameterByURL(url string) *SearchParameter {
 	return r.search().byURL[url]
 }
 
-// ancestors lists the abstract types a resource type specializes, Resource
-// first.
-func (r *Registry) ancestors(t fhir.ResourceType) []fhir.ResourceType {
-	switch t {
-	case "Binary", "Bundle", "Parameters":
-		return []fhir.ResourceType{"Resource"}
+// lineage lists the types a resource type specializes, the most abstract
+// first, and the type.
+func (r *Registry) lineage(t fhir.ResourceType) []fhir.ResourceType {
+	var lineage []fhir.ResourceType
+	for name := string(t); name != ""; name = r.types[name].base {
+		lineage = append(lineage, fhir.ResourceType(name))
 	}
-	return []fhir.ResourceType{"Resource", "DomainResource"}
+	slices.Reverse(lineage)
+	return lineage
 }

@@ -51,7 +51,7 @@ type Element struct {
 	Children   []*Element // of a BackboneElement or nested Element; nil otherwise
 	Content    *Element   // resolved contentReference: Children and Types are its
 	Binding    *Binding
-	Constraint []Constraint
+	Constraint []Constraint // without those of its type's root; so ele-1 and ext-1 are at roots only
 	IsSummary  bool
 	IsModifier bool
 	MaxLength  int // 0: none
@@ -102,7 +102,7 @@ type SearchParameter struct {
 	Expression      string // FHIRPath; empty for a few, which are not served
 	Target          []fhir.ResourceType
 	Description     string
-	Multiple        struct{ Or, And bool }
+	Multiple        struct{ Or, And bool } // true if the parameter does not say
 	Modifiers       []string
 	Comparators     []string
 	Chains          []string

@@ -92,15 +92,15 @@ func compactValueSet(d object) {
 	}
 }
 
-const extensionBase = "http://hl7.org/fhir/StructureDefinition/"
+const structureBase = "http://hl7.org/fhir/StructureDefinition/"
 
 // keptExtensions carry rules; the others are notes of the publishers.
 var keptExtensions = map[string]bool{
-	extensionBase + "regex":                          true,
-	extensionBase + "structuredefinition-fhir-type":  true,
-	extensionBase + "elementdefinition-maxValueSet":  true,
-	extensionBase + "elementdefinition-minValueSet":  true,
-	extensionBase + "elementdefinition-bestpractice": true,
+	structureBase + "regex":                          true,
+	structureBase + "structuredefinition-fhir-type":  true,
+	structureBase + "elementdefinition-maxValueSet":  true,
+	structureBase + "elementdefinition-minValueSet":  true,
+	structureBase + "elementdefinition-bestpractice": true,
 }
 
 func compactExtensions(o object) {
@@ -166,7 +166,7 @@ func compactConstraints(e object, root bool) {
 		delete(c, "requirements")
 		compactExtensions(c)
 		key := text(c["key"])
-		inherited := strings.HasPrefix(text(c["source"]), extensionBase)
+		inherited := strings.HasPrefix(text(c["source"]), structureBase)
 		if !root && inherited && (key == "ele-1" || key == "ext-1") {
 			return
 		}

@@ -40,23 +40,16 @@ func run(command, source, out string) error {
 		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(dir)
+		defer func() { _ = os.RemoveAll(dir) }() // the system clears what is left of it
 		if source, err = fetch(dir); err != nil {
 			return err
 		}
-	}
-	set, err := readSource(source)
-	if err != nil {
-		return err
 	}
 	corrections, err := readCorrections()
 	if err != nil {
 		return err
 	}
-	if err := set.apply(corrections); err != nil {
-		return err
-	}
-	text, err := set.text()
+	text, err := build(source, corrections)
 	if err != nil {
 		return err
 	}
@@ -64,6 +57,22 @@ func run(command, source, out string) error {
 	if command == "check" {
 		return check(text, textFile, packedFile)
 	}
+	return write(text, textFile, packedFile)
+}
+
+// build gives the text of the embedded file.
+func build(source string, corrections []correction) ([]byte, error) {
+	set, err := readSource(source)
+	if err != nil {
+		return nil, err
+	}
+	if err := set.apply(corrections); err != nil {
+		return nil, err
+	}
+	return set.text()
+}
+
+func write(text []byte, textFile, packedFile string) error {
 	packed, err := pack(text)
 	if err != nil {
 		return err
@@ -74,7 +83,7 @@ func run(command, source, out string) error {
 	if err := os.WriteFile(packedFile, packed, 0o644); err != nil {
 		return err
 	}
-	fmt.Printf("%d definitions, %d bytes, %d packed\n", len(set.definitions), len(text), len(packed))
+	fmt.Printf("%d definitions, %d bytes, %d packed\n", bytes.Count(text, []byte("\n"))-1, len(text), len(packed))
 	return nil
 }
 

@@ -55,18 +55,22 @@ func pack(lines []byte) ([]byte, error) {
 }
 
 // note is what the registry must know of a definition without reading it: of a
-// type, its name and whether it is a concrete resource or a primitive.
+// type, whether it is a concrete resource or a primitive, its name and that of
+// its base; of a code system, whether case matters, if it says so.
 func note(d object) string {
-	if text(d["resourceType"]) != "StructureDefinition" || text(d["derivation"]) == "constraint" {
+	kind := "type"
+	switch {
+	case d["resourceType"] == "CodeSystem" && d["caseSensitive"] != nil:
+		return fmt.Sprint(d["caseSensitive"])
+	case d["resourceType"] != "StructureDefinition" || d["derivation"] == "constraint" || d["kind"] == "logical":
 		return ""
+	case d["kind"] == "resource" && d["abstract"] == false:
+		kind = "resource"
+	case d["kind"] == "primitive-type":
+		kind = "primitive"
 	}
-	if text(d["kind"]) == "resource" && d["abstract"] == false {
-		return "resource " + text(d["type"])
-	}
-	if text(d["kind"]) == "primitive-type" {
-		return "primitive " + text(d["type"])
-	}
-	return "type " + text(d["type"])
+	base := strings.TrimPrefix(text(d["baseDefinition"]), structureBase)
+	return kind + " " + text(d["type"]) + " " + base
 }
 
 func unpack(packed []byte) ([]byte, error) {

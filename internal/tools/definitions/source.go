@@ -120,11 +120,11 @@ func (s *definitions) text() ([]byte, error) {
 	}
 	var last [3]string
 	for _, d := range s.definitions {
-		if k := key(d); k == last {
+		k := key(d)
+		if k == last {
 			return nil, fmt.Errorf("%v is defined twice", k)
-		} else {
-			last = k
 		}
+		last = k
 		if err := enc.Encode(d); err != nil {
 			return nil, err
 		}
@@ -135,3 +135,20 @@ func (s *definitions) text() ([]byte, error) {
 func text(v any) string { s, _ := v.(string); return s }
 
 func list(v any) []any { l, _ := v.([]any); return l }
+
+// parseText reads what text wrote.
+func parseText(lines []byte) (*definitions, error) {
+	set := &definitions{}
+	for line := range bytes.Lines(lines) {
+		d, err := decode(line)
+		if err != nil {
+			return nil, err
+		}
+		if d["resourceType"] == nil {
+			set.sha256 = text(d["sha256"])
+			continue
+		}
+		set.definitions = append(set.definitions, d)
+	}
+	return set, nil
+}

@@ -1,0 +1,105 @@
+package fhirpath
+
+import (
+	"starling/internal/fhir/element"
+)
+
+// deepEqual compares two elements with all they contain. The order of an
+// object's members does not count, that of an array does; numbers compare by
+// value.
+func (r *run) deepEqual(a, b element.Node) (bool, error) {
+	if err := r.tick(1); err != nil {
+		return false, err
+	}
+	if a.Kind() != b.Kind() || a.Len() != b.Len() {
+		return false, nil
+	}
+	switch a.Kind() {
+	case element.String:
+		return a.Str() == b.Str(), nil
+	case element.Number:
+		return equalNumbers(a, b), nil
+	case element.Object:
+		for member := range a.Children() {
+			other := b.Get(member.Name())
+			if !other.Exists() {
+				return false, nil
+			}
+			if same, err := r.deepEqual(member, other); !same || err != nil {
+				return false, err
+			}
+		}
+	case element.Array:
+		for i := range a.Len() {
+			if same, err := r.deepEqual(a.At(i), b.At(i)); !same || err != nil {
+				return false, err
+			}
+		}
+	}
+	return true, nil
+}
+
+func equalNumbers(a, b element.Node) bool {
+	if a.Literal() == b.Literal() {
+		return true
+	}
+	x, okX := parseDecimal(a.Literal())
+	y, okY := parseDecimal(b.Literal())
+	return okX && okY && x.Cmp(y) == 0
+}
+
+// deepEquivalent is deepEqual without regard to the order of arrays, the case
+// of strings or the last digits of numbers.
+func (r *run) deepEquivalent(a, b element.Node) (bool, error) {
+	if err := r.tick(1); err != nil {
+		return false, err
+	}
+	if a.Kind() != b.Kind() || a.Len() != b.Len() {
+		return false, nil
+	}
+	switch a.Kind() {
+	case element.String:
+		return folded(a.Str()) == folded(b.Str()), nil
+	case element.Number:
+		x, okX := parseDecimal(a.Literal())
+		y, okY := parseDecimal(b.Literal())
+		return okX && okY && equivalentDecimals(x, y), nil
+	case element.Object:
+		for member := range a.Children() {
+			other := b.Get(member.Name())
+			if !other.Exists() {
+				return false, nil
+			}
+			if same, err := r.deepEquivalent(member, other); !same || err != nil {
+				return false, err
+			}
+		}
+	case element.Array:
+		return r.equivalentArrays(a, b)
+	}
+	return true, nil
+}
+
+func (r *run) equivalentArrays(a, b element.Node) (bool, error) {
+	used := make([]bool, b.Len())
+	for item := range a.Children() {
+		found := false
+		for j := range used {
+			if used[j] {
+				continue
+			}
+			same, err := r.deepEquivalent(item, b.At(j))
+			if err != nil {
+				return false, err
+			}
+			if same {
+				used[j], found = true, true
+				break
+			}
+		}
+		if !found {
+			return false, nil
+		}
+	}
+	return true, nil
+}

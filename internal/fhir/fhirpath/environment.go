@@ -1,0 +1,68 @@
+package fhirpath
+
+import (
+	"time"
+
+	"github.com/cockroachdb/apd/v3"
+)
+
+// Environment is what an evaluation knows besides its focus. A nil
+// *Environment and the zero value work: every part has a default.
+type Environment struct {
+	// Resource is %resource, the resource that holds the focus; the focus
+	// itself if not given.
+	Resource Item
+	// RootResource is %rootResource: the container where Resource is
+	// contained; Resource if not given.
+	RootResource Item
+	// Context is %context; the focus if not given.
+	Context Item
+	// Resolve gives the target of a reference, and false where there is none
+	// or it is not to be had. Targets contained in RootResource are found
+	// without it. What remains unresolved still has the type that its text
+	// tells, so `resolve() is Patient` is decided without any resolver.
+	Resolve func(reference string) (Item, bool)
+	// MemberOf decides memberOf(valueSet) for a code, Coding or
+	// CodeableConcept; known is false for a value set that cannot be had.
+	// Without it memberOf is empty.
+	MemberOf func(item Item, valueSet string) (member, known bool)
+	// Subsumes decides subsumes: whether the concept a is b or above it.
+	Subsumes func(a, b Item) (subsumes, known bool)
+	// ConformsTo decides conformsTo(profile); known is false for an unknown
+	// profile. Without it the base types of R4 are known.
+	ConformsTo func(item Item, profile string) (conforms, known bool)
+	// Units converts UCUM units. Without it only equal units, calendar units
+	// and the UCUM units of time that equal them are comparable.
+	Units Units
+	// Now is now(); the time of the evaluation if zero.
+	Now time.Time
+	// Variables are further %names, without the %.
+	Variables map[string]Collection
+	// Trace receives what trace() is called on.
+	Trace func(name string, values Collection)
+	// Limits bound the evaluation; the zero fields have defaults.
+	Limits Limits
+}
+
+// Units knows UCUM (https://ucum.org). Implementations are safe for concurrent
+// use.
+type Units interface {
+	// Convert expresses value, in unit from, in unit to; ok is false if they
+	// measure different things.
+	Convert(value *apd.Decimal, from, to string) (converted *apd.Decimal, ok bool)
+	// Multiply gives the unit of a product; Divide, of a quotient.
+	Multiply(a, b string) (unit string, ok bool)
+	Divide(a, b string) (unit string, ok bool)
+}
+
+// Limits bound what one evaluation may take.
+type Limits struct {
+	Items int // in all collections at once
+	Steps int // operations, and items visited
+}
+
+// DefaultLimits let every expression of R4 run on resources of megabytes.
+var DefaultLimits = Limits{Items: 2_000_000, Steps: 20_000_000}
+
+// maxString bounds the strings that evaluation makes, in bytes.
+const maxString = 1 << 20

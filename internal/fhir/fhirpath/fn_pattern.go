@@ -1,0 +1,120 @@
+package fhirpath
+
+import (
+	"regexp"
+	"strings"
+)
+
+var patternFunctions = map[string]function{
+	"matches":        {1, 1, func(c *compiler, call invocation) (step, error) { return c.matches(call, "", "") }},
+	"matchesFull":    {1, 1, func(c *compiler, call invocation) (step, error) { return c.matches(call, `\A(?:`, `)\z`) }},
+	"replaceMatches": {2, 2, compileReplaceMatches},
+}
+
+// maxPattern bounds regular expressions, in bytes. Go's take time linear in
+// the text, and refuse repetitions that would make them grow.
+const maxPattern = 4096
+
+// pattern compiles a regular expression; the point stands for line ends too.
+func pattern(text string) (*regexp.Regexp, error) {
+	if len(text) > maxPattern {
+		return nil, fault(nowhere, "the regular expression has %d bytes; at most %d are accepted", len(text), maxPattern)
+	}
+	re, err := regexp.Compile("(?s)" + text)
+	if err != nil {
+		return nil, fault(nowhere, "the regular expression cannot be used: %s", err)
+	}
+	return re, nil
+}
+
+// patternArgument compiles a literal pattern once, and any other when it is
+// known; ok is false for an empty one.
+func (c *compiler) patternArgument(arg node, before, after string) (func(r *run) (re *regexp.Regexp, ok bool, err error), error) {
+	if lit, ok := arg.(*literal); ok {
+		if text, ok := lit.value.(string); ok {
+			re, err := pattern(before + text + after)
+			if err != nil {
+				return nil, placed(err, arg.position())
+			}
+			return func(*run) (*regexp.Regexp, bool, error) { return re, true, nil }, nil
+		}
+	}
+	s, err := c.compile(arg)
+	if err != nil {
+		return nil, err
+	}
+	at := arg.position()
+	return func(r *run) (*regexp.Regexp, bool, error) {
+		text, ok, err := r.text(s, at)
+		if err != nil || !ok {
+			return nil, false, err
+		}
+		re, err := pattern(before + text + after)
+		if err != nil {
+			return nil, false, placed(err, at)
+		}
+		return re, true, r.tick(100)
+	}, nil
+}
+
+func (c *compiler) matches(call invocation, before, after string) (step, error) {
+	compiled, err := c.patternArgument(call.args[0], before, after)
+	if err != nil {
+		return nil, err
+	}
+	recv := call.recv
+	return func(r *run) error {
+		s, _, ok, err := r.strings(recv, nil)
+		if err != nil || !ok {
+			return err
+		}
+		re, ok, err := compiled(r)
+		if err != nil || !ok {
+			return err
+		}
+		return r.pushValue(re.MatchString(s))
+	}, nil
+}
+
+func compileReplaceMatches(c *compiler, call invocation) (step, error) {
+	compiled, err := c.patternArgument(call.args[0], "", "")
+	if err != nil {
+		return nil, err
+	}
+	substitution, err := c.compile(call.args[1])
+	if err != nil {
+		return nil, err
+	}
+	recv, at := call.recv, call.position()
+	return func(r *run) error {
+		s, _, ok, err := r.strings(recv, nil)
+		if err != nil || !ok {
+			return err
+		}
+		re, ok, err := compiled(r)
+		if err != nil || !ok {
+			return err
+		}
+		with, ok, err := r.text(substitution, at)
+		if err != nil || !ok {
+			return err
+		}
+		if re.String() == "(?s)" { // the empty pattern replaces nothing
+			return r.pushValue(s)
+		}
+		if !replacementFits(re, s, with) {
+			return fault(at, "the string grows over %d bytes", maxString)
+		}
+		return r.pushValue(re.ReplaceAllString(s, with))
+	}, nil
+}
+
+// replacementFits bounds the result before it is made: all matches together
+// are no longer than the text, and each $ of the substitution repeats one.
+func replacementFits(re *regexp.Regexp, s, with string) bool {
+	references := len(s) * strings.Count(with, "$")
+	if len(s)+references+(len(s)+1)*len(with) <= maxString {
+		return true
+	}
+	return len(s)+references+len(re.FindAllStringIndex(s, -1))*len(with) <= maxString
+}

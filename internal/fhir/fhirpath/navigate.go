@@ -1,0 +1,198 @@
+package fhirpath
+
+import (
+	"strings"
+	"sync/atomic"
+
+	"starling/internal/fhir/element"
+)
+
+// site is one place in an expression where a member is looked up. It remembers
+// the shape it met last, which is nearly always the one it meets next.
+type site struct {
+	name  string
+	cache atomic.Pointer[siteCache]
+}
+
+type siteCache struct {
+	shape *shape
+	slot  *slot // nil: the shape has no such member
+}
+
+func (s *site) find(of *shape) *slot {
+	if c := s.cache.Load(); c != nil && c.shape == of {
+		return c.slot
+	}
+	of.load()
+	c := &siteCache{of, of.members[s.name]}
+	s.cache.Store(c)
+	return c.slot
+}
+
+// pushMember pushes the item's members of the site's name.
+func (r *run) pushMember(item Item, s *site) error {
+	if item.shape == nil {
+		return r.pushTypeInfo(item, s.name)
+	}
+	if item.value != nil {
+		return nil // unresolved: nothing is known but its type
+	}
+	slot := s.find(item.shape)
+	if slot == nil {
+		return nil
+	}
+	object := item.node
+	if item.shape.primitive {
+		object = item.extra // id and extension of a primitive
+	}
+	if object.Kind() != element.Object {
+		return nil
+	}
+	if slot.choice {
+		return r.pushChoice(object, slot)
+	}
+	value := object.Get(slot.name)
+	var extra element.Node
+	if slot.extra != "" && object.Len() > 1 || !value.Exists() && slot.extra != "" {
+		extra = object.Get(slot.extra)
+	}
+	return r.pushValues(slot.shape, value, extra)
+}
+
+// pushChoice finds name[x] among the members, whatever type it carries.
+func (r *run) pushChoice(object element.Node, slot *slot) error {
+	for member := range object.Children() {
+		name := member.Name()
+		if suffix, ok := strings.CutPrefix(name, slot.name); ok {
+			if shape := slot.types[suffix]; shape != nil {
+				var extra element.Node
+				if shape.primitive {
+					extra = object.Get("_" + name)
+				}
+				if err := r.pushValues(shape, member, extra); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		if slot.extra == "" {
+			continue
+		}
+		if suffix, ok := strings.CutPrefix(name, slot.extra); ok {
+			shape := slot.types[suffix]
+			if shape != nil && shape.primitive && !object.Get(name[1:]).Exists() {
+				if err := r.pushValues(shape, element.Node{}, member); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// pushValues pushes a member's value or, of an array, its items; each joined
+// with what the "_name" sibling has for it.
+func (r *run) pushValues(s *shape, value, extra element.Node) error {
+	if value.Kind() != element.Array && extra.Kind() != element.Array {
+		return r.pushNode(s, value, extra)
+	}
+	if extra.Kind() == 0 {
+		for item := range value.Children() {
+			if err := r.pushNode(s, item, element.Node{}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for i := range max(value.Len(), extra.Len()) {
+		if err := r.pushNode(s, value.At(i), extra.At(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pushNode pushes one element, unless neither node is a value.
+func (r *run) pushNode(s *shape, value, extra element.Node) error {
+	if value.Kind() == element.Null {
+		value = element.Node{}
+	}
+	if extra.Kind() != element.Object {
+		extra = element.Node{}
+	}
+	if !value.Exists() && !extra.Exists() {
+		return nil
+	}
+	if s.name == "Resource" {
+		s = s.model.resourceShape(value, s)
+	}
+	return r.push(Item{node: value, extra: extra, shape: s})
+}
+
+// resourceShape is the shape of a contained resource, by its resourceType.
+func (m *model) resourceShape(value element.Node, otherwise *shape) *shape {
+	name := value.Get("resourceType").Str()
+	if name == "" || isPrimitiveName(name) {
+		return otherwise
+	}
+	s := m.shape(name)
+	if s.load(); s.resource {
+		return s
+	}
+	return otherwise
+}
+
+// pushChildren pushes every child of the item, in the order of the JSON.
+func (r *run) pushChildren(item Item) error {
+	if item.shape == nil || item.value != nil {
+		return nil
+	}
+	item.shape.load()
+	object := item.node
+	if item.shape.primitive {
+		object = item.extra
+	}
+	for member := range object.Children() {
+		if err := r.pushChild(item.shape, object, member); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) pushChild(s *shape, object, member element.Node) error {
+	name := member.Name()
+	if name == "" || name == "resourceType" {
+		return nil
+	}
+	if name[0] == '_' {
+		if object.Get(name[1:]).Exists() {
+			return nil // it comes with its primitive
+		}
+		if shape := s.json[name[1:]]; shape != nil && shape.primitive {
+			return r.pushValues(shape, element.Node{}, member)
+		}
+		return nil
+	}
+	shape := s.json[name]
+	if shape == nil {
+		return nil
+	}
+	var extra element.Node
+	if shape.primitive {
+		extra = object.Get("_" + name)
+	}
+	return r.pushValues(shape, member, extra)
+}
+
+// pushTypeInfo gives the members of what type() returns.
+func (r *run) pushTypeInfo(item Item, name string) error {
+	info, ok := item.value.(typeInfo)
+	switch {
+	case ok && name == "namespace":
+		return r.pushValue(info.namespace)
+	case ok && name == "name":
+		return r.pushValue(info.name)
+	}
+	return nil
+}

@@ -1,0 +1,253 @@
+package search
+
+import (
+	"slices"
+	"sync"
+
+	"starling/internal/fhir"
+	"starling/internal/fhir/definition"
+)
+
+// parameters is all search parameters of one resource type, compiled.
+type parameters struct {
+	root   *step                 // the plain paths, walked together
+	others []*expression         // what takes the FHIRPath engine
+	byCode map[string]*parameter // those with an expression for the type
+}
+
+type lazyParameters struct {
+	once     sync.Once
+	compiled *parameters
+	err      error
+}
+
+// parameter is a search parameter as one type has it.
+type parameter struct {
+	definition *definition.SearchParameter
+	// elements are the elements the parameter takes values from.
+	elements []*take
+	// target is the one type that all its references are filtered for.
+	target fhir.ResourceType
+	// dynamic says that some values come from FHIRPath, of types known only
+	// when it is evaluated.
+	dynamic bool
+}
+
+// step is a place in a resource that parameters pass or take values at.
+type step struct {
+	takes   []*take
+	filters []*filter
+	members map[string]*step // by JSON name
+}
+
+// take is one parameter taking values of one type at a step.
+type take struct {
+	param   string
+	typ     string // of the element
+	element *definition.Element
+	read    reader
+	implied *implied // for codes: the system their binding implies
+}
+
+// filter is a condition under which a walk goes on.
+type filter struct {
+	op   pathOp
+	then *step
+}
+
+// compile reads the expressions of a type's parameters.
+func (s *Search) compile(t fhir.ResourceType) (*parameters, error) {
+	c := compiler{search: s, t: t, out: &parameters{root: &step{}, byCode: map[string]*parameter{}}}
+	for _, d := range s.registry.SearchParameters(t) {
+		if err := c.parameter(d); err != nil {
+			return nil, err
+		}
+	}
+	return c.out, nil
+}
+
+type compiler struct {
+	search *Search
+	t      fhir.ResourceType
+	out    *parameters
+}
+
+func (c *compiler) parameter(d *definition.SearchParameter) error {
+	if readers[d.Type] == nil || d.Expression == "" || indexedByStore(d.Code) || notIndexed[d.Code] != "" {
+		return nil
+	}
+	p := &parameter{definition: d}
+	targets := map[fhir.ResourceType]bool{}
+	for _, branch := range branches(d.Expression) {
+		switch fhir.ResourceType(branchType(branch)) {
+		case c.t, "Resource", "DomainResource":
+		default:
+			continue
+		}
+		ops, ok := parsePath(branch)
+		if !ok {
+			other, err := c.search.compileExpression(d, branch)
+			if err != nil {
+				return err
+			}
+			c.out.others = append(c.out.others, other)
+			p.dynamic = true
+			continue
+		}
+		c.path(p, ops)
+		last := ops[len(ops)-1]
+		if last.kind != pathResolve {
+			last.name = ""
+		}
+		targets[fhir.ResourceType(last.name)] = true
+	}
+	if len(targets) == 1 {
+		for p.target = range targets {
+		}
+	}
+	if p.dynamic || len(p.elements) > 0 {
+		c.out.byCode[d.Code] = p
+	}
+	return nil
+}
+
+// place is a step not yet made: the way to it and what stands there.
+type place struct {
+	way     []pathOp // fields by JSON name, and filters
+	typ     string
+	element *definition.Element
+}
+
+func (p place) to(op pathOp, typ string, element *definition.Element) place {
+	return place{append(slices.Clip(p.way), op), typ, element}
+}
+
+// path adds a parameter's path to the walk.
+func (c *compiler) path(p *parameter, ops []pathOp) {
+	root := c.search.registry.Type(string(c.t)).Root
+	places := []place{{typ: string(c.t), element: root}}
+	for _, op := range ops[1:] {
+		var next []place
+		for _, at := range places {
+			switch op.kind {
+			case pathField:
+				next = append(next, c.children(at, op.name)...)
+			case pathAs:
+				if c.search.isA(at.typ, op.name) {
+					next = append(next, at)
+				}
+			default:
+				next = append(next, at.to(op, at.typ, at.element))
+			}
+		}
+		places = next
+	}
+	for _, at := range places {
+		c.take(p, at)
+	}
+}
+
+// children gives the places of an element's child: one, or for a choice one a
+// type.
+func (c *compiler) children(at place, name string) []place {
+	element := at.element
+	switch {
+	case len(element.Children) > 0:
+	case element.Content != nil:
+		element = element.Content
+	default:
+		t := c.search.registry.Type(at.typ)
+		if t == nil {
+			return nil
+		}
+		element = t.Root
+	}
+	for _, child := range element.Children {
+		if child.Name != name {
+			continue
+		}
+		types := child.Types
+		if len(types) == 0 && child.Content != nil {
+			types = child.Content.Types
+		}
+		var out []place
+		for _, t := range types {
+			member := name
+			if child.Choice {
+				member = choiceName(name, t.Code)
+			}
+			out = append(out, at.to(pathOp{kind: pathField, name: member}, t.Code, child))
+		}
+		return out
+	}
+	return nil
+}
+
+// choiceName is the JSON name of a choice: value and Quantity, valueQuantity.
+func choiceName(name, typ string) string {
+	if c := typ[0]; c >= 'a' && c <= 'z' {
+		return name + string(c-'a'+'A') + typ[1:]
+	}
+	return name + typ
+}
+
+// take ends a path: what stands there is read for the parameter. An extension
+// is read for its value.
+func (c *compiler) take(p *parameter, at place) {
+	if at.typ == "Extension" {
+		for _, value := range c.children(at, "value") {
+			c.take(p, value)
+		}
+		return
+	}
+	read := readerFor(p.definition.Type, at.typ)
+	if read == nil {
+		return
+	}
+	t := &take{param: p.definition.Code, typ: at.typ, element: at.element, read: read}
+	if p.definition.Type == "token" && at.typ == "code" {
+		t.implied = c.search.impliedBy(at.element.Binding)
+	}
+	p.elements = append(p.elements, t)
+	s := c.out.root
+	for _, op := range at.way {
+		s = s.next(op)
+	}
+	s.takes = append(s.takes, t)
+}
+
+// next finds or makes the step behind a field or filter.
+func (s *step) next(op pathOp) *step {
+	if op.kind == pathField {
+		if s.members == nil {
+			s.members = map[string]*step{}
+		}
+		if s.members[op.name] == nil {
+			s.members[op.name] = &step{}
+		}
+		return s.members[op.name]
+	}
+	for _, f := range s.filters {
+		if f.op == op {
+			return f.then
+		}
+	}
+	f := &filter{op: op, then: &step{}}
+	s.filters = append(s.filters, f)
+	return f.then
+}
+
+// isA reports whether a type is another or specializes it: Age is a Quantity.
+func (s *Search) isA(typ, other string) bool {
+	for typ != "" {
+		if typ == other {
+			return true
+		}
+		t := s.registry.Type(typ)
+		if t == nil {
+			return false
+		}
+		typ = t.Base
+	}
+	return false
+}

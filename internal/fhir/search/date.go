@@ -1,0 +1,87 @@
+package search
+
+import (
+	"time"
+
+	"starling/internal/fhir"
+	"starling/internal/fhir/element"
+)
+
+// https://hl7.org/fhir/R4/search.html#date
+var dateReaders = map[string]reader{
+	"date":     readDate,
+	"dateTime": readDate,
+	"instant":  readDate,
+	"Period":   readPeriod,
+	"Timing":   readTiming,
+}
+
+// span is a closed interval; a zero end is open.
+type span struct{ low, high time.Time }
+
+func readDate(x *extraction, t *take, n element.Node) {
+	if s, ok := dateSpan(n); ok {
+		x.date(t.param, s)
+	}
+}
+
+func readPeriod(x *extraction, t *take, n element.Node) {
+	if s, ok := periodSpan(n); ok {
+		x.date(t.param, s)
+	}
+}
+
+// readTiming takes the outer limits of a schedule: its events and the period
+// that bounds it. What happens between is ignored, as the specification says.
+func readTiming(x *extraction, t *take, n element.Node) {
+	limits, some := periodSpan(n.Get("repeat").Get("boundsPeriod"))
+	for event := range n.Get("event").Children() {
+		s, ok := dateSpan(event)
+		if !ok {
+			continue
+		}
+		if !some {
+			limits, some = s, true
+			continue
+		}
+		if !limits.low.IsZero() && s.low.Before(limits.low) {
+			limits.low = s.low
+		}
+		if !limits.high.IsZero() && s.high.After(limits.high) {
+			limits.high = s.high
+		}
+	}
+	if some {
+		x.date(t.param, limits)
+	}
+}
+
+func (x *extraction) date(param string, s span) {
+	x.dates.add(fhir.DateValue{Param: param, Low: s.low, High: s.high})
+}
+
+func dateSpan(n element.Node) (span, bool) {
+	low, next, ok := parseDate(n.Str())
+	return span{low, next.Add(-resolution)}, ok
+}
+
+// periodSpan reads a Period; one without either end, or with an end that is no
+// date, is none.
+func periodSpan(n element.Node) (s span, ok bool) {
+	start, end := n.Get("start"), n.Get("end")
+	if start.Exists() {
+		first, ok := dateSpan(start)
+		if !ok {
+			return s, false
+		}
+		s.low = first.low
+	}
+	if end.Exists() {
+		last, ok := dateSpan(end)
+		if !ok {
+			return s, false
+		}
+		s.high = last.high
+	}
+	return s, start.Exists() || end.Exists()
+}

@@ -1,0 +1,102 @@
+package search
+
+import (
+	"sync"
+
+	"starling/internal/fhir"
+	"starling/internal/fhir/element"
+)
+
+// Index gives the values a resource of type t has for its search parameters.
+// References to base are local. A value that cannot be indexed, such as a date
+// that is none, is left out; an error is the server's own fault.
+// Of the index, _id and _lastUpdated are no part: the store has them.
+func (s *Search) Index(t fhir.ResourceType, root element.Node, base string) (*fhir.Index, error) {
+	p, err := s.parameters(t)
+	if err != nil {
+		return nil, err
+	}
+	x := extractions.Get().(*extraction)
+	x.search, x.root, x.base = s, root, base
+	x.walk(p.root, root)
+	for _, e := range p.others {
+		x.evaluate(e, t)
+	}
+	index := x.index()
+	x.reset()
+	extractions.Put(x)
+	return index, nil
+}
+
+// extraction is the work on one resource; its slices are used again.
+type extraction struct {
+	search *Search
+	root   element.Node
+	base   string
+
+	tokens     values[fhir.TokenValue]
+	references values[referenceValue]
+	strings    values[fhir.StringValue]
+	dates      values[fhir.DateValue]
+	numbers    values[fhir.NumberValue]
+	quantities values[fhir.QuantityValue]
+	uris       values[fhir.URIValue]
+}
+
+var extractions = sync.Pool{New: func() any { return new(extraction) }}
+
+// walk reads a value, or every item of an array, at a step.
+func (x *extraction) walk(s *step, n element.Node) {
+	switch n.Kind() {
+	case element.Array:
+		for item := range n.Children() {
+			x.walk(s, item)
+		}
+		return
+	case element.Null, 0:
+		return
+	}
+	for _, t := range s.takes {
+		t.read(x, t, n)
+	}
+	for _, f := range s.filters {
+		if x.holds(f, n) {
+			x.walk(f.then, n)
+		}
+	}
+	if len(s.members) == 0 || n.Kind() != element.Object {
+		return
+	}
+	for child := range n.Children() {
+		if next := s.members[child.Name()]; next != nil {
+			x.walk(next, child)
+		}
+	}
+}
+
+func (x *extraction) holds(f *filter, n element.Node) bool {
+	if f.op.kind == pathResolve {
+		return string(x.targetType(n)) == f.op.name
+	}
+	member := n.Get(f.op.name)
+	return member.Exists() && member.Literal() == f.op.text
+}
+
+func (x *extraction) index() *fhir.Index {
+	return &fhir.Index{
+		Tokens: x.tokens.distinct(), References: x.referenceValues(), Strings: x.strings.distinct(), Dates: x.dates.distinct(),
+		Numbers: x.numbers.distinct(), Quantities: x.quantities.distinct(), URIs: x.uris.distinct(),
+	}
+}
+
+// reset lets go of the resource, whose text the values share.
+func (x *extraction) reset() {
+	x.tokens.reset()
+	x.references.reset()
+	x.strings.reset()
+	x.dates.reset()
+	x.numbers.reset()
+	x.quantities.reset()
+	x.uris.reset()
+	x.search, x.root, x.base = nil, element.Node{}, ""
+}

@@ -1,0 +1,70 @@
+package search
+
+import (
+	"starling/internal/fhir"
+	"starling/internal/fhir/element"
+)
+
+// https://hl7.org/fhir/R4/search.html#quantity
+var quantityReaders = map[string]reader{
+	"Quantity":       readQuantity,
+	"SimpleQuantity": readQuantity,
+	"MoneyQuantity":  readQuantity,
+	"Age":            readQuantity,
+	"Count":          readQuantity,
+	"Distance":       readQuantity,
+	"Duration":       readQuantity,
+	"Money":          readMoney,
+	"Range":          readRange,
+}
+
+// currencies is the system of Money.currency.
+const currencies = "urn:iso:std:iso:4217"
+
+func readQuantity(x *extraction, t *take, n element.Node) {
+	value := number(n.Get("value"))
+	if value == "" {
+		return
+	}
+	v := fhir.QuantityValue{Param: t.param}
+	v.System, v.Code, v.Unit = unit(n)
+	switch n.Get("comparator").Str() {
+	case "<", "<=":
+		v.High = value
+	case ">", ">=":
+		v.Low = value
+	default:
+		v.Value = value
+	}
+	x.quantities.add(v)
+}
+
+func unit(n element.Node) (system, code, text string) {
+	return n.Get("system").Str(), n.Get("code").Str(), n.Get("unit").Str()
+}
+
+func readMoney(x *extraction, t *take, n element.Node) {
+	v := fhir.QuantityValue{Param: t.param, Value: number(n.Get("value"))}
+	if v.Value == "" {
+		return
+	}
+	if v.Code = n.Get("currency").Str(); v.Code != "" {
+		v.System = currencies
+	}
+	x.quantities.add(v)
+}
+
+// readRange takes the ends of a Range as they are; its unit is that of either.
+func readRange(x *extraction, t *take, n element.Node) {
+	v := fhir.QuantityValue{Param: t.param}
+	low, high := n.Get("low"), n.Get("high")
+	if v.Low = number(low.Get("value")); v.Low != "" {
+		v.System, v.Code, v.Unit = unit(low)
+	}
+	if v.High = number(high.Get("value")); v.High != "" {
+		v.System, v.Code, v.Unit = unit(high)
+	}
+	if v.Low != "" || v.High != "" {
+		x.quantities.add(v)
+	}
+}

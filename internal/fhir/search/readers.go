@@ -1,0 +1,32 @@
+package search
+
+import "starling/internal/fhir/element"
+
+// reader turns an element into values of a parameter.
+type reader func(x *extraction, t *take, n element.Node)
+
+// readers gives, for each type of search parameter, the data types it reads.
+// Composite and special parameters have none: a composite is found by its
+// parts together, which a later table of its own will hold.
+var readers = map[string]map[string]reader{
+	"token":     tokenReaders,
+	"reference": referenceReaders,
+	"string":    stringReaders,
+	"date":      dateReaders,
+	"number":    numberReaders,
+	"quantity":  quantityReaders,
+	"uri":       uriReaders,
+}
+
+func readerFor(parameterType, elementType string) reader {
+	return readers[parameterType][elementType]
+}
+
+// indexedByStore reports the parameters whose values are the store's own.
+func indexedByStore(code string) bool { return code == "_id" || code == "_lastUpdated" }
+
+// notIndexed names parameters that have an expression but no values of their
+// own in the index, and why.
+var notIndexed = map[string]string{
+	"phonetic": "it needs an algorithm for how names sound, which R4 leaves open",
+}

@@ -1,0 +1,142 @@
+package search
+
+import (
+	"strings"
+
+	"starling/internal/fhir"
+	"starling/internal/fhir/element"
+)
+
+// https://hl7.org/fhir/R4/search.html#reference
+var referenceReaders = map[string]reader{
+	"Reference": readReference,
+	"canonical": readCanonical,
+	"uri":       readCanonical,
+	"url":       readCanonical,
+}
+
+func readReference(x *extraction, t *take, n element.Node) {
+	v := x.literal(n.Get("reference").Str())
+	if v.Type == "" {
+		v.Type = fhir.ResourceType(n.Get("type").Str())
+	}
+	v.Param = t.param
+	identifier := n.Get("identifier")
+	if v.ID == "" && v.URL == "" && identifier.Kind() != element.Object {
+		return
+	}
+	r := referenceValue{ReferenceValue: v}
+	if identifier.Kind() == element.Object {
+		r.identifier = fhir.TokenValue{Param: t.param, System: identifier.Get("system").Str(), Code: identifier.Get("value").Str()}
+	}
+	if v.ID != "" || v.URL != "" || r.identifier.System != "" || r.identifier.Code != "" {
+		x.references.add(r)
+	}
+}
+
+// readCanonical takes the address and version of `url|version`.
+func readCanonical(x *extraction, t *take, n element.Node) {
+	url, version, _ := strings.Cut(n.Str(), "|")
+	if url != "" {
+		x.references.add(referenceValue{ReferenceValue: fhir.ReferenceValue{Param: t.param, URL: url, Version: version}})
+	}
+}
+
+// referenceValue is a ReferenceValue that can be compared: the identifier by
+// value.
+type referenceValue struct {
+	fhir.ReferenceValue
+	identifier fhir.TokenValue
+}
+
+// referenceValues copies the references, each with its identifier.
+func (x *extraction) referenceValues() []fhir.ReferenceValue {
+	if len(x.references.list) == 0 {
+		return nil
+	}
+	out := make([]fhir.ReferenceValue, len(x.references.list))
+	for i, v := range x.references.list {
+		out[i] = v.ReferenceValue
+		if v.identifier.Param != "" {
+			identifier := v.identifier
+			out[i].Identifier = &identifier
+		}
+	}
+	return out
+}
+
+// literal reads Reference.reference.
+func (x *extraction) literal(text string) fhir.ReferenceValue {
+	if id, ok := strings.CutPrefix(text, "#"); ok {
+		return fhir.ReferenceValue{URL: text, Type: x.contained(id)}
+	}
+	return x.search.parseReference(text, x.base)
+}
+
+// contained gives the type of the contained resource with an id; "#" alone is
+// the container.
+func (x *extraction) contained(id string) fhir.ResourceType {
+	if id == "" {
+		return fhir.ResourceType(x.root.Get("resourceType").Str())
+	}
+	for resource := range x.root.Get("contained").Children() {
+		if resource.Get("id").Str() == id {
+			return fhir.ResourceType(resource.Get("resourceType").Str())
+		}
+	}
+	return ""
+}
+
+// targetType decides `resolve() is Type` from the reference alone.
+func (x *extraction) targetType(n element.Node) fhir.ResourceType {
+	if t := x.literal(n.Get("reference").Str()).Type; t != "" {
+		return t
+	}
+	return fhir.ResourceType(n.Get("type").Str())
+}
+
+// parseReference reads a literal reference. A relative one, and an absolute one
+// below base, has type and id; another absolute one its URL, with the type its
+// path tells. A version is taken off.
+func (s *Search) parseReference(text, base string) fhir.ReferenceValue {
+	local := text
+	if base != "" && len(text) > len(base) && text[len(base)] == '/' && text[:len(base)] == base {
+		local = text[len(base)+1:]
+	}
+	if t, id, version, ok := s.relative(local); ok {
+		return fhir.ReferenceValue{Type: t, ID: id, Version: version}
+	}
+	if !strings.HasPrefix(text, "http://") && !strings.HasPrefix(text, "https://") {
+		return fhir.ReferenceValue{URL: text}
+	}
+	v := fhir.ReferenceValue{URL: text}
+	if rest, version, ok := strings.Cut(text, "/_history/"); ok && fhir.ValidID(version) {
+		v.URL, v.Version = rest, version
+	}
+	if slash := strings.LastIndexByte(v.URL, '/'); slash > 0 {
+		if before := strings.LastIndexByte(v.URL[:slash], '/'); before >= 0 {
+			if t, _, _, ok := s.relative(v.URL[before+1:]); ok {
+				v.Type = t
+			}
+		}
+	}
+	return v
+}
+
+// relative reads Type/id or Type/id/_history/version.
+func (s *Search) relative(text string) (t fhir.ResourceType, id, version string, ok bool) {
+	name, rest, ok := strings.Cut(text, "/")
+	if !ok || !s.registry.IsResourceType(name) {
+		return "", "", "", false
+	}
+	id, version, versioned := strings.Cut(rest, "/_history/")
+	if !fhir.ValidID(id) || versioned && !fhir.ValidID(version) {
+		return "", "", "", false
+	}
+	return fhir.ResourceType(name), id, version, true
+}
+
+func withoutVersion(canonical string) string {
+	url, _, _ := strings.Cut(canonical, "|")
+	return url
+}

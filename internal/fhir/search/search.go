@@ -1,0 +1,46 @@
+package search
+
+import (
+	"time"
+
+	"starling/internal/fhir"
+	"starling/internal/fhir/definition"
+)
+
+// Search indexes resources and plans queries by the search parameters of a
+// registry. What it compiles on first use of a type it keeps; it is safe for
+// concurrent use.
+type Search struct {
+	registry *definition.Registry
+	types    map[fhir.ResourceType]*lazyParameters
+	now      func() time.Time // for the prefix ap of dates
+}
+
+// New makes a Search for all resource types of a registry.
+func New(registry *definition.Registry) *Search {
+	s := &Search{registry: registry, types: map[fhir.ResourceType]*lazyParameters{}, now: time.Now}
+	for _, t := range registry.ResourceTypes() {
+		s.types[t] = &lazyParameters{}
+	}
+	return s
+}
+
+// parameters gives a type's compiled parameters, nil for an unknown type.
+func (s *Search) parameters(t fhir.ResourceType) (*parameters, error) {
+	lazy := s.types[t]
+	if lazy == nil {
+		return nil, fhir.NewError(fhir.KindNotFound, fhir.IssueNotSupported, "There is no resource type "+string(t)+".")
+	}
+	lazy.once.Do(func() { lazy.compiled, lazy.err = s.compile(t) })
+	return lazy.compiled, lazy.err
+}
+
+// foldsCase reports whether the codes of a code system ignore case. Those of a
+// system the specification does not define are taken to differ by it.
+func (s *Search) foldsCase(system string) bool {
+	if system == "" {
+		return false
+	}
+	sensitive, known := s.registry.CaseSensitive(system)
+	return known && !sensitive
+}

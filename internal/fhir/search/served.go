@@ -1,0 +1,82 @@
+package search
+
+import (
+	"starling/internal/fhir"
+	"starling/internal/fhir/definition"
+)
+
+// planners are the types of search parameters that are served.
+var planners = map[string]*planner{
+	"token":     {takes: only("not"), value: planToken},
+	"reference": {takes: isTypeName, value: planReference},
+	"string":    {takes: only("exact", "contains"), value: planString},
+	"date":      {takes: only(), value: planDate},
+	"number":    {takes: only(), value: planNumber},
+	"quantity":  {takes: only(), value: planQuantity},
+	"uri":       {takes: only(), value: planURI},
+}
+
+// storeParameters are the parameters on what the store itself knows of a
+// resource.
+var storeParameters = map[string]func(q *queryParameter, value string) (fhir.Criterion, error){
+	"_id":          planID,
+	"_lastUpdated": planLastUpdated,
+}
+
+// unserved are the parameters of the specification's text that no definition
+// has, or none with an expression, and why they are refused.
+var unserved = map[string]string{
+	"_sort":          "sorting is not served yet",
+	"_include":       "including other resources is not served yet",
+	"_revinclude":    "including other resources is not served yet",
+	"_containedType": "contained resources are not searched",
+	"_score":         "matches are not ranked",
+	"_has":           "reverse chaining is not served yet",
+	"_list":          "lists are not served yet",
+	"_filter":        "filter expressions are not served yet",
+	"_query":         "there are no named queries",
+	"_text":          "text search is not served yet",
+	"_content":       "text search is not served yet",
+	"_type":          "it is for searches of the whole system",
+}
+
+// whyNotServed says why a parameter that has a definition is refused.
+func whyNotServed(d *definition.SearchParameter) string {
+	switch {
+	case d.Expression == "":
+		return "its definition does not say which elements it looks at"
+	case notIndexed[d.Code] != "":
+		return notIndexed[d.Code]
+	case planners[d.Type] == nil:
+		return "parameters of the type " + d.Type + " are not served yet"
+	}
+	return "no element it looks at can be searched"
+}
+
+// Served lists the parameters of a type that Plan accepts, sorted by code.
+func (s *Search) Served(t fhir.ResourceType) []*definition.SearchParameter {
+	compiled, err := s.parameters(t)
+	if err != nil {
+		return nil
+	}
+	var out []*definition.SearchParameter
+	for _, d := range s.registry.SearchParameters(t) {
+		if unserved[d.Code] == "" && (storeParameters[d.Code] != nil || compiled.byCode[d.Code] != nil && planners[d.Type] != nil) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+func only(modifiers ...string) func(*planning, string) bool {
+	return func(_ *planning, modifier string) bool {
+		for _, m := range modifiers {
+			if m == modifier {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func isTypeName(p *planning, modifier string) bool { return p.search.registry.IsResourceType(modifier) }

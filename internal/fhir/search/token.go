@@ -1,0 +1,138 @@
+package search
+
+import (
+	"starling/internal/fhir"
+	"starling/internal/fhir/definition"
+	"starling/internal/fhir/element"
+)
+
+// https://hl7.org/fhir/R4/search.html#token
+var tokenReaders = map[string]reader{
+	"Coding":          readCoding,
+	"CodeableConcept": readCodeableConcept,
+	"Identifier":      readIdentifier,
+	"ContactPoint":    readContactPoint,
+	"code":            readCode,
+	"boolean":         readPlainToken,
+	"id":              readPlainToken,
+	"uri":             readPlainToken,
+	"url":             readPlainToken,
+	"oid":             readPlainToken,
+	"uuid":            readPlainToken,
+	"canonical":       readPlainToken,
+	"string":          readStringToken,
+	"markdown":        readStringToken,
+}
+
+func (x *extraction) token(param, system, code string) {
+	if system == "" && code == "" {
+		return
+	}
+	x.tokens.add(fhir.TokenValue{Param: param, System: system, Code: code, FoldCase: x.search.foldsCase(system)})
+}
+
+func readCoding(x *extraction, t *take, n element.Node) {
+	x.token(t.param, n.Get("system").Str(), n.Get("code").Str())
+}
+
+func readCodeableConcept(x *extraction, t *take, n element.Node) {
+	for coding := range n.Get("coding").Children() {
+		readCoding(x, t, coding)
+	}
+}
+
+// readIdentifier takes the value as it is: an identifier's system says what it
+// names, not whether case matters.
+func readIdentifier(x *extraction, t *take, n element.Node) {
+	v := fhir.TokenValue{Param: t.param, System: n.Get("system").Str(), Code: n.Get("value").Str()}
+	if v.System != "" || v.Code != "" {
+		x.tokens.add(v)
+	}
+}
+
+// readContactPoint ignores case: what a contact point may be found by is the
+// server's choice.
+func readContactPoint(x *extraction, t *take, n element.Node) {
+	if value := n.Get("value").Str(); value != "" {
+		x.tokens.add(fhir.TokenValue{Param: t.param, Code: value, FoldCase: true})
+	}
+}
+
+// readCode takes a code with the system its binding implies.
+func readCode(x *extraction, t *take, n element.Node) {
+	if code := n.Str(); code != "" {
+		system, fold := t.implied.of(code)
+		x.tokens.add(fhir.TokenValue{Param: t.param, System: system, Code: code, FoldCase: fold})
+	}
+}
+
+// readPlainToken takes a primitive whose values have no system.
+func readPlainToken(x *extraction, t *take, n element.Node) {
+	if code := n.Literal(); code != "" {
+		x.tokens.add(fhir.TokenValue{Param: t.param, Code: code})
+	}
+}
+
+func readStringToken(x *extraction, t *take, n element.Node) {
+	if code := n.Str(); code != "" {
+		x.tokens.add(fhir.TokenValue{Param: t.param, Code: code, FoldCase: true})
+	}
+}
+
+// implied says which system the codes of a binding belong to. A nil one says
+// that they belong to none.
+type implied struct {
+	system string // of all codes; or
+	fold   bool
+	codes  map[string][]string // systems by code
+	folds  map[string]bool     // by system
+}
+
+func (i *implied) of(code string) (system string, fold bool) {
+	switch {
+	case i == nil:
+		return "", false
+	case i.codes == nil:
+		return i.system, i.fold
+	}
+	if systems := i.codes[code]; len(systems) > 0 {
+		return systems[0], i.folds[systems[0]]
+	}
+	return "", false
+}
+
+// grammars are the systems of value sets that no list can hold.
+var grammars = map[string]string{
+	"http://hl7.org/fhir/ValueSet/mimetypes":     "urn:ietf:bcp:13",
+	"http://hl7.org/fhir/ValueSet/languages":     "urn:ietf:bcp:47",
+	"http://hl7.org/fhir/ValueSet/all-languages": "urn:ietf:bcp:47",
+	"http://hl7.org/fhir/ValueSet/ucum-units":    "http://unitsofmeasure.org",
+	"http://hl7.org/fhir/ValueSet/currencies":    "urn:iso:std:iso:4217",
+}
+
+// impliedBy reads a binding. Only a required one implies a system.
+func (s *Search) impliedBy(b *definition.Binding) *implied {
+	if b == nil || b.Strength != "required" {
+		return nil
+	}
+	valueSet := withoutVersion(b.ValueSet)
+	codes, ok := s.registry.Codes(b.ValueSet)
+	if !ok {
+		if system := grammars[valueSet]; system != "" {
+			return &implied{system: system, fold: s.foldsCase(system)}
+		}
+		return nil
+	}
+	i := &implied{codes: codes, folds: map[string]bool{}}
+	for _, systems := range codes {
+		for _, system := range systems {
+			i.folds[system] = s.foldsCase(system)
+		}
+	}
+	if len(i.folds) == 1 {
+		for system, fold := range i.folds {
+			return &implied{system: system, fold: fold}
+		}
+	}
+	return i
+}

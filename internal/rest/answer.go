@@ -1,0 +1,80 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"starling/internal/fhir"
+	"starling/internal/interaction"
+)
+
+// answer is the exchange of the API.
+func (a *api) answer(ctx context.Context, in *incoming, out *outgoing) {
+	f, err := a.interact(ctx, in, out)
+	if err != nil {
+		out.fail(in, err)
+	}
+	if f.Pretty && len(out.Body) > 0 && strings.HasSuffix(out.Header.Get("Content-Type"), "json") {
+		out.keep(indented(out.Body))
+	}
+}
+
+// interact carries out the interaction asked for and writes its answer. The
+// format it gives is right also for an error.
+func (a *api) interact(ctx context.Context, in *incoming, out *outgoing) (format, error) {
+	f, unacceptable := negotiate(in.Header.Get("Accept"), in.RawQuery)
+	path, ok := relative(in)
+	if !ok {
+		return f, fhir.NewError(fhir.KindNotFound, fhir.IssueNotFound, "Nothing is served at this address; the FHIR API is under "+BasePath+".")
+	}
+	method := in.Method
+	switch method {
+	case http.MethodHead:
+		method = http.MethodGet
+	case http.MethodOptions:
+		return f, a.allowed(path, out)
+	}
+	request, err := a.service.Route(method, path, in.RawQuery)
+	if err != nil {
+		return f, err
+	}
+	out.Interaction, out.Type = request.Interaction, request.Type
+	form := in.Method == http.MethodPost && searches(request.Interaction)
+	if unacceptable != nil && !form && !readsRaw(request, f) {
+		return f, unacceptable
+	}
+	if err := a.complete(request, in, out); err != nil {
+		return f, err
+	}
+	if form {
+		// The form of POST _search may hold _format, too.
+		if f, err = negotiate(in.Header.Get("Accept"), request.RawQuery); err != nil {
+			return f, err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
+	response, err := a.service.Serve(ctx, request)
+	if err != nil {
+		return f, err
+	}
+	if readsRaw(request, f) && response.Resource != nil && !response.Resource.Deleted() {
+		return f, out.raw(request, response)
+	}
+	out.show(request, response, f)
+	return f, nil
+}
+
+func searches(name interaction.Name) bool {
+	return name == interaction.SearchType || name == interaction.SearchSystem || name == interaction.SearchCompartment
+}
+
+// relative gives the path behind the base, without the slash between.
+func relative(in *incoming) (string, bool) {
+	path, ok := strings.CutPrefix(in.Path, BasePath)
+	if !ok || path != "" && path[0] != '/' {
+		return "", false
+	}
+	return strings.TrimPrefix(path, "/"), true
+}

@@ -1,0 +1,101 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+
+	"starling/internal/fhir"
+	"starling/internal/fhir/element"
+	"starling/internal/interaction"
+)
+
+// complete adds to a routed request what its headers and body say.
+func (a *api) complete(request *interaction.Request, in *incoming, out *outgoing) error {
+	header := in.Header
+	request.Base = a.bases.of(in)
+	request.IfMatch = header.Get("If-Match")
+	request.IfNoneMatch = header.Get("If-None-Match")
+	request.IfNoneExist = header.Get("If-None-Exist")
+	if since := header.Get("If-Modified-Since"); since != "" {
+		// RFC 9110, section 13.1.3: a date that cannot be read is ignored.
+		request.IfModifiedSince, _ = http.ParseTime(since)
+	}
+	request.Return, request.Handling = preferences(header["Prefer"])
+	switch in.Method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch:
+		return a.takeBody(request, in, out)
+	}
+	return nil
+}
+
+// takeBody reads the body as what the interaction expects.
+func (a *api) takeBody(request *interaction.Request, in *incoming, out *outgoing) error {
+	contentType := in.Header.Get("Content-Type")
+	kind, err := classify(contentType)
+	switch {
+	case searches(request.Interaction):
+		return a.takeForm(request, kind, in, out)
+	case request.Interaction == interaction.Patch || request.Interaction == interaction.ConditionalPatch:
+		if kind != bodyJSONPatch && kind != bodyJSON && kind != bodyFHIRJSON {
+			return unsupportedMedia(contentType, "application/json-patch+json or application/fhir+json")
+		}
+		request.ContentType = contentType
+	default:
+		if request.Type == "Binary" && (kind == bodyOther || kind == bodyForm || kind == bodyJSONPatch) {
+			kind, err = bodyNone, nil
+			request.ContentType = contentType
+		}
+		if kind > bodyFHIRJSON {
+			return unsupportedMedia(contentType, "application/fhir+json")
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if request.Body, err = readBody(in, out, a.maxBody); err != nil {
+		return err
+	}
+	if request.Type == "Binary" {
+		takeBinary(request, kind, in)
+	}
+	return nil
+}
+
+// takeForm joins the form of POST _search to the URL's query
+// (https://hl7.org/fhir/R4/http.html#search).
+func (a *api) takeForm(request *interaction.Request, kind bodyKind, in *incoming, out *outgoing) error {
+	body, err := readBody(in, out, a.maxBody)
+	if err != nil || len(body) == 0 {
+		return err
+	}
+	if kind != bodyForm {
+		return unsupportedMedia(in.Header.Get("Content-Type"), "application/x-www-form-urlencoded")
+	}
+	form := string(body)
+	if request.RawQuery != "" {
+		form = request.RawQuery + "&" + form
+	}
+	query, err := url.ParseQuery(form)
+	if err != nil {
+		return fhir.NewError(fhir.KindInvalid, fhir.IssueInvalid, "The form of the search is not correctly escaped.").Because(err)
+	}
+	request.RawQuery, request.Query = form, query
+	return nil
+}
+
+// takeBinary decides whether a Binary came as a resource or as its raw content:
+// plain JSON is a resource only if it says so itself
+// (https://hl7.org/fhir/R4/binary.html#rest).
+func takeBinary(request *interaction.Request, kind bodyKind, in *incoming) {
+	if kind == bodyJSON && !saysBinary(request.Body) {
+		request.ContentType = in.Header.Get("Content-Type")
+	}
+	if request.ContentType != "" {
+		request.SecurityContext = in.Header.Get("X-Security-Context")
+	}
+}
+
+func saysBinary(body []byte) bool {
+	tree, err := element.Parse(body, element.Limits{Depth: element.DefaultLimits.Depth, Size: len(body)})
+	return err == nil && tree.Root().Get("resourceType").Str() == "Binary"
+}

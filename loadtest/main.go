@@ -1,0 +1,31 @@
+// Command loadtest puts the field's load on a FHIR server and measures it from
+// outside. See README.md for its scenario and for what it writes.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// commands of the program.
+type commands struct {
+	CRUD          crudCommand          `cmd:"" name:"crud" help:"Create, read, update and delete nine resource types: 36 requests an iteration."`
+	ServeConstant serveConstantCommand `cmd:"" name:"serve-constant" help:"Serve right answers to crud without storing: measures the load test itself."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var c commands
+	parsed := kong.Parse(&c,
+		kong.Name("loadtest"),
+		kong.Description("Puts the field's load on a FHIR server and measures it."),
+		kong.UsageOnError(),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+	)
+	parsed.FatalIfErrorf(parsed.Run())
+}

@@ -1,0 +1,125 @@
+// Package procs reads the CPU time and the memory of processes and all their
+// descendants from /proc.
+package procs
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/prometheus/procfs"
+)
+
+// clockTick is USER_HZ, which Linux fixes at 100 for what it shows in /proc.
+const clockTick = 100
+
+// Root is a process that is watched, with its descendants, under a name.
+type Root struct {
+	Name string
+	PID  int
+}
+
+// ParseRoots takes "server=123,postgresql=456". Several ids under one name are
+// several roots of that name.
+func ParseRoots(text string) ([]Root, error) {
+	var roots []Root
+	for item := range strings.SplitSeq(text, ",") {
+		if item == "" {
+			continue
+		}
+		name, number, ok := strings.Cut(item, "=")
+		pid, err := strconv.Atoi(number)
+		if !ok || err != nil || name == "" || pid <= 0 {
+			return nil, fmt.Errorf("%q: want name=pid", item)
+		}
+		roots = append(roots, Root{name, pid})
+	}
+	return roots, nil
+}
+
+// Usage is the state of one root's tree at one moment.
+type Usage struct {
+	// CPUSeconds is user and system time since the processes started, with that
+	// of descendants that have ended and were waited for.
+	CPUSeconds float64
+	// MemoryBytes is what the tree keeps resident: the anonymous memory of each
+	// process, and once the largest file-backed and shared parts, since processes
+	// that were forked from one program share these.
+	MemoryBytes uint64
+	Processes   int
+}
+
+// Watch reads roots.
+type Watch struct {
+	fs    procfs.FS
+	roots []Root
+}
+
+// NewWatch checks that the roots run.
+func NewWatch(roots []Root) (*Watch, error) {
+	fs, err := procfs.NewDefaultFS()
+	if err != nil {
+		return nil, err
+	}
+	for _, root := range roots {
+		if _, err := fs.Proc(root.PID); err != nil {
+			return nil, fmt.Errorf("process %s=%d: %w", root.Name, root.PID, err)
+		}
+	}
+	return &Watch{fs: fs, roots: roots}, nil
+}
+
+// Roots gives what is watched.
+func (w *Watch) Roots() []Root { return w.roots }
+
+// Sample gives the usage of each root, in their order. A root that has ended
+// has the zero Usage.
+func (w *Watch) Sample() ([]Usage, error) {
+	processes, err := w.fs.AllProcs()
+	if err != nil {
+		return nil, err
+	}
+	stats := make(map[int]procfs.ProcStat, len(processes))
+	children := make(map[int][]int, len(processes))
+	for _, p := range processes {
+		stat, err := p.Stat()
+		if err != nil {
+			continue // it has ended since
+		}
+		stats[p.PID] = stat
+		children[stat.PPID] = append(children[stat.PPID], p.PID)
+	}
+	usages := make([]Usage, len(w.roots))
+	for i, root := range w.roots {
+		if _, runs := stats[root.PID]; runs {
+			usages[i] = w.tree(root.PID, stats, children)
+		}
+	}
+	return usages, nil
+}
+
+func (w *Watch) tree(root int, stats map[int]procfs.ProcStat, children map[int][]int) Usage {
+	var usage Usage
+	var file, shared uint64
+	for queue := []int{root}; len(queue) > 0; queue = queue[1:] {
+		pid := queue[0]
+		queue = append(queue, children[pid]...)
+		stat := stats[pid]
+		ticks := int(stat.UTime) + int(stat.STime) + stat.CUTime + stat.CSTime
+		usage.CPUSeconds += float64(ticks) / clockTick
+		usage.Processes++
+		p, err := w.fs.Proc(pid)
+		if err != nil {
+			continue
+		}
+		status, err := p.NewStatus()
+		if err != nil {
+			continue
+		}
+		usage.MemoryBytes += status.RssAnon
+		file = max(file, status.RssFile)
+		shared = max(shared, status.RssShmem)
+	}
+	usage.MemoryBytes += file + shared
+	return usage
+}
