@@ -23,11 +23,7 @@ func (s *Service) conditionalUpdate(ctx context.Context, request *Request) (*Res
 		if err != nil {
 			return err
 		}
-		key, op, err := target(request.Type, match, p.id)
-		if err != nil {
-			return err
-		}
-		write, err := s.conditionalWrite(ctx, tx, request, p, key, op)
+		write, err := s.conditionalWrite(ctx, tx, request, p, match)
 		if err != nil {
 			return err
 		}
@@ -41,34 +37,30 @@ func (s *Service) conditionalUpdate(ctx context.Context, request *Request) (*Res
 	return response, single(err)
 }
 
-// target decides what a conditional update writes, by the match it found, nil
-// for none, and the id of the body, "" for none.
-func target(t fhir.ResourceType, match *fhir.Resource, id string) (fhir.Key, fhir.WriteOp, error) {
-	switch {
-	case match == nil && id == "":
-		return fhir.Key{Type: t, ID: newID()}, fhir.OpCreate, nil
-	case match == nil:
-		return fhir.Key{Type: t, ID: id}, fhir.OpUpdate, nil
-	case id == "" || id == match.ID:
-		return match.Key, fhir.OpUpdate, nil
-	}
-	return fhir.Key{}, 0, fhir.NewError(fhir.KindInvalid, fhir.IssueInvalid,
-		"The criteria are met by "+match.Key.String()+"; the body has the id "+quote(id)+".").At(string(t) + ".id")
-}
-
-// conditionalWrite is the write that target decided on. Under an id of the
-// client's choice that nothing matched, only what does not exist is written:
-// a resource there does not meet the criteria, so it is not the one meant.
+// conditionalWrite is what a conditional update writes, by the match it found,
+// nil for none. Under an id of the client's choice that nothing matched only
+// what does not exist is written: a resource there does not meet the criteria,
+// so it is not the one meant.
 func (s *Service) conditionalWrite(
-	ctx context.Context, tx fhir.Tx, request *Request, p *prepared, key fhir.Key, op fhir.WriteOp,
+	ctx context.Context, tx fhir.Tx, request *Request, p *prepared, match *fhir.Resource,
 ) (*fhir.Write, error) {
-	write := &fhir.Write{Op: op, Method: fhir.MethodPut, Key: key, Content: p.Content, Index: p.index}
-	if op == fhir.OpCreate {
-		write.Method = fhir.MethodPost
+	if match == nil && p.id == "" {
 		if request.IfMatch != "" {
-			return nil, fhir.NewError(fhir.KindPreconditionFailed, fhir.IssueConflict, "Nothing meets the criteria, so no version can match If-Match.")
+			return nil, fhir.NewError(fhir.KindPreconditionFailed, fhir.IssueConflict,
+				"Nothing meets the criteria, so no version can match If-Match.")
 		}
-		return write, nil
+		return p.create(request.Type), nil
+	}
+	write := &fhir.Write{
+		Op: fhir.OpUpdate, Method: fhir.MethodPut, Key: fhir.Key{Type: request.Type, ID: p.id},
+		Content: p.Content, Index: p.index, IfNoneMatch: match == nil,
+	}
+	if match != nil {
+		if p.id != "" && p.id != match.ID {
+			return nil, fhir.NewError(fhir.KindInvalid, fhir.IssueInvalid,
+				"The criteria are met by "+match.Key.String()+"; the body has the id "+quote(p.id)+".").At(string(request.Type) + ".id")
+		}
+		write.Key = match.Key
 	}
 	return write, precondition(ctx, tx, request, write)
 }

@@ -50,20 +50,7 @@ func (a *attempt) matchEntry(ctx context.Context, e *transactionEntry) error {
 	case Update:
 		write, err = a.updateOf(ctx, a.tx, e.request, e.prepared)
 	case ConditionalUpdate:
-		key, op, wrong := target(e.request.Type, found, e.prepared.id)
-		if wrong != nil {
-			return wrong
-		}
-		if op == fhir.OpCreate {
-			key = e.key // already promised to links
-			criteria := "PUT " + string(e.key.Type) + "?" + e.request.RawQuery
-			if _, made := a.made[criteria]; made {
-				return writtenTwice("what meets " + quote(e.request.RawQuery))
-			}
-			a.made[criteria] = e.number
-		}
-		a.keys.keys[e.number] = key
-		write, err = a.conditionalWrite(ctx, a.tx, e.request, e.prepared, key, op)
+		write, err = a.matchUpdate(ctx, e, found)
 	}
 	if err != nil {
 		return err
@@ -91,6 +78,24 @@ func (a *attempt) matchCreate(e *transactionEntry, found *fhir.Resource) *fhir.W
 	write := e.prepared.create(e.request.Type)
 	write.Key = e.key
 	return write
+}
+
+// matchUpdate is the write of a conditional update.
+func (a *attempt) matchUpdate(ctx context.Context, e *transactionEntry, found *fhir.Resource) (*fhir.Write, error) {
+	write, err := a.conditionalWrite(ctx, a.tx, e.request, e.prepared, found)
+	if err != nil {
+		return nil, err
+	}
+	if write.Op == fhir.OpCreate {
+		write.Key = e.key // links have been promised it
+		criteria := "PUT " + string(e.key.Type) + "?" + e.request.RawQuery
+		if _, made := a.made[criteria]; made {
+			return nil, writtenTwice("what meets " + quote(e.request.RawQuery))
+		}
+		a.made[criteria] = e.number
+	}
+	a.keys.keys[e.number] = write.Key
+	return write, nil
 }
 
 // find gives the one resource that meets a condition, nil if none does. What
