@@ -1,0 +1,59 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"starling/internal/fhir"
+)
+
+var _ fhir.DomainStore = (*Store)(nil)
+
+// Versions implements fhir.DomainStore.
+func (s *Store) Versions(ctx context.Context) (fhir.DomainVersions, error) {
+	rows, err := s.reserve.Query(ctx, `SELECT domain, version FROM cache_version`)
+	if err != nil {
+		return nil, err
+	}
+	versions := fhir.DomainVersions{}
+	var domain fhir.Domain
+	var version int64
+	_, err = pgx.ForEachRow(rows, []any{&domain, &version}, func() error {
+		versions[domain] = version
+		return nil
+	})
+	return versions, err
+}
+
+// Load implements fhir.DomainStore. Version and resources are read in one
+// snapshot, so the label never promises more than the content holds.
+func (s *Store) Load(ctx context.Context, domain fhir.Domain) (version int64, resources []*fhir.Resource, err error) {
+	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	err = pgx.BeginTxFunc(ctx, s.reserve, snapshot, func(tx pgx.Tx) error {
+		if err := tx.QueryRow(ctx, `SELECT version FROM cache_version WHERE domain = $1`, domain).Scan(&version); err != nil {
+			return err
+		}
+		resources, err = s.domainResources(ctx, tx, domain)
+		return err
+	})
+	return version, resources, err
+}
+
+func (s *Store) domainResources(ctx context.Context, tx pgx.Tx, domain fhir.Domain) ([]*fhir.Resource, error) {
+	rows, err := tx.Query(ctx, `SELECT r.type, r.id, v.version, v.updated, v.method, v.meta, v.body
+		FROM cache_domain_type d JOIN resource r ON r.type = d.type AND NOT r.deleted
+		JOIN version v ON v.rid = r.rid AND v.version = r.version
+		WHERE d.domain = $1 ORDER BY r.rid`, domain)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var resources []*fhir.Resource
+	for rows.Next() {
+		v := rows.RawValues()
+		key := fhir.Key{Type: s.types.name[getInt2(v[0])], ID: string(v[1])}
+		resources = append(resources, resourceOf(key, v[2:7]))
+	}
+	return resources, rows.Err()
+}
