@@ -49,3 +49,22 @@ func BenchmarkParse(b *testing.B) {
 		}
 	})
 }
+
+func BenchmarkContent(b *testing.B) {
+	indented := jsontext.Value(observation).Clone()
+	if err := indented.Indent(); err != nil {
+		b.Fatal(err)
+	}
+	for name, text := range map[string][]byte{"compact": observation, "indented": indented} {
+		root := parse(b, string(text))
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				if _, err := element.Content(root); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,6 +1,11 @@
 package element
 
-import "starling/internal/fhir"
+import (
+	"bytes"
+	"slices"
+
+	"starling/internal/fhir"
+)
 
 // Content splits a resource into what the store keeps of it: the members of
 // meta less versionId and lastUpdated, and the other members less
@@ -40,30 +45,32 @@ func (k Kind) article() string {
 }
 
 // appendMembers appends the object's members, each after a comma, but for
-// those named.
+// those named. Neighbours are copied together.
 func appendMembers(dst []byte, object Node, without ...string) []byte {
+	if object.tree == nil {
+		return dst
+	}
+	text := object.tree.text
+	from, to := -1, 0 // the members to be copied next; none while from is negative
 	start, _ := object.Span()
-	from := start + 1 // behind the bracket or the value before
+	behind := start + 1 // the bracket or the member before
 	for member := range object.Children() {
 		_, end := member.Span()
-		if !contains(without, member.Name()) {
-			text := object.tree.text
-			for text[from] != '"' {
-				from++
-			}
-			dst = append(dst, ',')
-			dst = object.tree.appendCompact(dst, text[from:end])
+		switch {
+		case slices.Contains(without, member.Name()):
+			dst = object.tree.appendRun(dst, from, to)
+			from = -1
+		case from < 0:
+			from = behind + bytes.IndexByte(text[behind:], '"')
 		}
-		from = end
+		to, behind = end, end
 	}
-	return dst
+	return object.tree.appendRun(dst, from, to)
 }
 
-func contains(names []string, name string) bool {
-	for _, n := range names {
-		if n == name {
-			return true
-		}
+func (t *Tree) appendRun(dst []byte, from, to int) []byte {
+	if from < 0 {
+		return dst
 	}
-	return false
+	return t.appendCompact(append(dst, ','), t.text[from:to])
 }
