@@ -13,7 +13,7 @@ type run struct {
 	validator *Validator
 	root      element.Node
 	issues    []fhir.Issue
-	contained bool // inside of a contained resource
+	contained bool // the resource being checked is a contained one
 }
 
 // resource checks a resource, of type want or of any if that is "".
@@ -181,8 +181,19 @@ func (r *run) element(n element.Node, m *member, s *shape) bool {
 		r.issue(n, fhir.IssueStructure, "%s is an empty object; leave it out instead", m.slot.element.Path)
 		return false
 	}
+	if m.kind != memberExtra && hasIDAlone(n) {
+		r.issue(n, fhir.IssueInvariant, "ele-1: %s has an id, but neither a value nor children", m.slot.element.Path)
+		return false
+	}
 	r.object(n, s)
 	return true
+}
+
+func hasIDAlone(n element.Node) bool {
+	for first := range n.Children() {
+		return first.Name() == "id" && n.Len() == 1
+	}
+	return false
 }
 
 // primitive checks the format of a value and reports whether it is right.
@@ -213,17 +224,15 @@ func (r *run) primitive(n element.Node, m *member) bool {
 // inner checks a resource inside of another: contained, or in a Bundle's entry
 // or a parameter.
 func (r *run) inner(n element.Node, m *member) {
-	if m.slot.element.Name != "contained" {
-		r.resource(n, "")
-		return
-	}
-	if r.contained {
+	contained := m.slot.element.Name == "contained"
+	if contained && r.contained {
 		r.issue(n, fhir.IssueInvariant, "dom-2: a contained resource contains another")
 		return
 	}
-	r.contained = true
+	before := r.contained
+	r.contained = contained
 	r.resource(n, "")
-	r.contained = false
+	r.contained = before
 }
 
 func (r *run) unknown(n element.Node, s *shape) {

@@ -45,6 +45,7 @@ func TestAccepts(t *testing.T) {
 		`{"resourceType":"Observation","_status":{"extension":[{"url":"http://a","valueCode":"x"}]},"code":{"text":"x"},"valueQuantity":{"value":1.50}}`,
 		`{"resourceType":"Observation","status":"final","code":{"coding":[{"system":"http://loinc.org","code":"anything"}]},"valueSampledData":{"origin":{"value":0},"period":10,"dimensions":1,"data":"1 2 E"}}`,
 		`{"resourceType":"Bundle","type":"collection","entry":[{"fullUrl":"urn:uuid:c757873d-ec9a-4326-a141-556f43239520","resource":{"resourceType":"Patient"}}]}`,
+		`{"resourceType":"Patient","contained":[{"resourceType":"Bundle","type":"collection","entry":[{"resource":{"resourceType":"Patient","contained":[{"resourceType":"Basic","code":{"text":"x"}}]}}]}]}`,
 		`{"resourceType":"Parameters","parameter":[{"name":"a","resource":{"resourceType":"Patient"}},{"name":"b","valueString":"x"}]}`,
 		`{"resourceType":"Questionnaire","status":"draft","item":[{"linkId":"1","type":"group","item":[{"linkId":"1.1","type":"display","item":[{"linkId":"1.1.1","type":"display"}]}]}]}`,
 		`{"resourceType":"Condition","clinicalStatus":{"coding":[{"system":"http://terminology.hl7.org/CodeSystem/condition-clinical","code":"active"}]},"subject":{"display":"x"}}`,
@@ -99,6 +100,7 @@ func TestRefuses(t *testing.T) {
 		{"empty object", patient + `"maritalStatus":{}}`, fhir.IssueStructure, "Patient.maritalStatus", "is an empty object"},
 		{"empty array", patient + `"name":[]}`, fhir.IssueStructure, "Patient.name", "is an empty array"},
 		{"empty object in an array", patient + `"name":[{}]}`, fhir.IssueStructure, "Patient.name[0]", "is an empty object"},
+		{"object with an id alone", patient + `"name":[{"id":"x"}]}`, fhir.IssueInvariant, "Patient.name[0]", "ele-1"},
 		{"empty string", patient + `"birthDate":""}`, fhir.IssueValue, "Patient.birthDate", "is an empty string"},
 		{"empty reference", patient + `"managingOrganization":{}}`, fhir.IssueStructure, "Patient.managingOrganization", "is an empty object"},
 
