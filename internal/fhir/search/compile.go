@@ -94,7 +94,9 @@ func (c *compiler) parameter(d *definition.SearchParameter) error {
 			p.dynamic = true
 			continue
 		}
-		c.path(p, ops)
+		for _, at := range c.places(ops) {
+			c.take(p, at)
+		}
 		last := ops[len(ops)-1]
 		if last.kind != pathResolve {
 			last.name = ""
@@ -122,8 +124,8 @@ func (p place) to(op pathOp, typ string, element *definition.Element) place {
 	return place{append(slices.Clip(p.way), op), typ, element}
 }
 
-// path adds a parameter's path to the walk.
-func (c *compiler) path(p *parameter, ops []pathOp) {
+// places follows a path from the type's root to where it ends.
+func (c *compiler) places(ops []pathOp) []place {
 	root := c.search.registry.Type(string(c.t)).Root
 	places := []place{{typ: string(c.t), element: root}}
 	for _, op := range ops[1:] {
@@ -142,9 +144,7 @@ func (c *compiler) path(p *parameter, ops []pathOp) {
 		}
 		places = next
 	}
-	for _, at := range places {
-		c.take(p, at)
-	}
+	return places
 }
 
 // children gives the places of an element's child: one, or for a choice one a

@@ -85,3 +85,46 @@ func periodSpan(n element.Node) (s span, ok bool) {
 	}
 	return s, start.Exists() || end.Exists()
 }
+
+// prefixes are the comparison prefixes
+// (https://hl7.org/fhir/R4/search.html#prefix).
+var prefixes = map[string]fhir.Prefix{
+	"eq": fhir.PrefixEqual, "ne": fhir.PrefixNotEqual, "gt": fhir.PrefixGreater, "lt": fhir.PrefixLess,
+	"ge": fhir.PrefixGreaterOrEqual, "le": fhir.PrefixLessOrEqual, "sa": fhir.PrefixStartsAfter,
+	"eb": fhir.PrefixEndsBefore, "ap": fhir.PrefixApproximate,
+}
+
+// cutPrefix takes the prefix off a value; without one it is eq.
+func cutPrefix(value string) (fhir.Prefix, string) {
+	if len(value) > 2 {
+		if prefix, ok := prefixes[value[:2]]; ok {
+			return prefix, value[2:]
+		}
+	}
+	return fhir.PrefixEqual, value
+}
+
+// dateValue reads a prefix and a date. ap widens it by a tenth of its distance
+// from now on either side.
+func (p *planning) dateValue(q *queryParameter, value string) (fhir.Prefix, fhir.TimeRange, error) {
+	prefix, text := cutPrefix(unescape(value))
+	low, next, ok := parseDate(text)
+	if !ok {
+		return prefix, fhir.TimeRange{}, q.badValue(value, "a date such as 2012, 2012-05, 2012-05-31 or 2012-05-31T10:00:00Z, with a prefix or without,")
+	}
+	if prefix == fhir.PrefixApproximate {
+		margin := p.search.now().Sub(low).Abs() / 10
+		low, next = low.Add(-margin), next.Add(margin)
+	}
+	return prefix, fhir.TimeRange{Low: low, High: next}, nil
+}
+
+// planDate reads a date with a prefix
+// (https://hl7.org/fhir/R4/search.html#date).
+func planDate(p *planning, t *term, value string) (fhir.Criterion, error) {
+	prefix, wanted, err := p.dateValue(t.queryParameter, value)
+	if err != nil {
+		return nil, err
+	}
+	return fhir.Date{Param: t.code, Prefix: prefix, Range: wanted}, nil
+}

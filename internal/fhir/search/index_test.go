@@ -199,58 +199,84 @@ func TestIndexExplanationOfBenefit(t *testing.T) {
 func TestIndexValues(t *testing.T) {
 	for name, r := range map[string]struct{ resource, want string }{
 		"an empty resource": {`{"resourceType":"Patient"}`, `deceased = |false`},
-		"values that cannot be indexed": {`{"resourceType":"Patient","birthDate":"1974-13-01","identifier":[{"use":"usual"},7,null,"x"],"name":"Peter",
+		"values that cannot be indexed": {
+			`{"resourceType":"Patient","birthDate":"1974-13-01","identifier":[{"use":"usual"},7,null,"x"],"name":"Peter",
 			"gender":3,"active":"yes","managingOrganization":{"reference":7},"generalPractitioner":[{"display":"me"}],"telecom":{"value":4},"address":[[{"city":"x"}]]}`,
 			`active = |yes
 			 deceased = |false
 			 address ~ x (x)
-			 address-city ~ x (x)`},
-		"nulls beside extensions": {`{"resourceType":"Patient","name":[{"given":[null,"Jim"],"_given":[{"id":"a"},null]}],"_birthDate":{"id":"x"}}`,
+			 address-city ~ x (x)`,
+		},
+		"nulls beside extensions": {
+			`{"resourceType":"Patient","name":[{"given":[null,"Jim"],"_given":[{"id":"a"},null]}],"_birthDate":{"id":"x"}}`,
 			`deceased = |false
 			 given ~ jim (Jim)
-			 name ~ jim (Jim)`},
-		"escapes": {`{"resourceType":"Patient","name":[{"text":"J\u00f6rg \"B\""}]}`,
+			 name ~ jim (Jim)`,
+		},
+		"escapes": {
+			`{"resourceType":"Patient","name":[{"text":"J\u00f6rg \"B\""}]}`,
 			`deceased = |false
 			 name ~ jorg b (Jörg "B")
-			 name ~ b ()`},
+			 name ~ b ()`,
+		},
 		"deceased false": {`{"resourceType":"Patient","deceasedBoolean":false}`, `deceased = |false`},
-		"a timing": {`{"resourceType":"ServiceRequest","occurrenceTiming":{"event":["2012-02","2011-05-01","2012-01-01"]}}`,
-			`occurrence @ 2011-05-01T00:00:00 to 2012-02-29T23:59:59.999999`},
-		"a timing with bounds": {`{"resourceType":"ServiceRequest","occurrenceTiming":{"event":["2012-02"],"repeat":{"boundsPeriod":{"start":"2012-03-01"}}}}`,
-			`occurrence @ 2012-02-01T00:00:00 to …`},
+		"a timing": {
+			`{"resourceType":"ServiceRequest","occurrenceTiming":{"event":["2012-02","2011-05-01","2012-01-01"]}}`,
+			`occurrence @ 2011-05-01T00:00:00 to 2012-02-29T23:59:59.999999`,
+		},
+		"a timing with bounds": {
+			`{"resourceType":"ServiceRequest","occurrenceTiming":{"event":["2012-02"],"repeat":{"boundsPeriod":{"start":"2012-03-01"}}}}`,
+			`occurrence @ 2012-02-01T00:00:00 to …`,
+		},
 		"a timing without dates":   {`{"resourceType":"ServiceRequest","occurrenceTiming":{"code":{"text":"BID"}}}`, ``},
 		"a period without a start": {`{"resourceType":"Encounter","period":{"end":"2012"}}`, `date @ … to 2012-12-31T23:59:59.999999`},
 		"an empty period":          {`{"resourceType":"Encounter","period":{}}`, ``},
-		"a decimal": {`{"resourceType":"RiskAssessment","prediction":[{"probabilityDecimal":1e-2},{"probabilityDecimal":0.50}]}`,
+		"a decimal": {
+			`{"resourceType":"RiskAssessment","prediction":[{"probabilityDecimal":1e-2},{"probabilityDecimal":0.50}]}`,
 			`probability # 0.01
-			 probability # 0.50`},
+			 probability # 0.50`,
+		},
 		"a range for a number": {`{"resourceType":"RiskAssessment","prediction":[{"probabilityRange":{"low":{"value":0.2}}}]}`, `probability # 0.2…`},
-		"an integer": {`{"resourceType":"MolecularSequence","variant":[{"start":22125503,"end":22125510}]}`,
+		"an integer": {
+			`{"resourceType":"MolecularSequence","variant":[{"start":22125503,"end":22125510}]}`,
 			`variant-start # 22125503
-			 variant-end # 22125510`},
+			 variant-end # 22125510`,
+		},
 		"money": {`{"resourceType":"Invoice","totalGross":{"value":48.0,"currency":"EUR"}}`, `totalgross # 48.0 urn:iso:std:iso:4217|EUR|`},
-		"an age": {`{"resourceType":"Condition","onsetAge":{"value":52,"unit":"years","system":"http://unitsofmeasure.org","code":"a"}}`,
-			`onset-age # 52 http://unitsofmeasure.org|a|years`},
+		"an age": {
+			`{"resourceType":"Condition","onsetAge":{"value":52,"unit":"years","system":"http://unitsofmeasure.org","code":"a"}}`,
+			`onset-age # 52 http://unitsofmeasure.org|a|years`,
+		},
 		"a range of ages": {`{"resourceType":"Condition","onsetRange":{"low":{"value":40,"unit":"a"},"high":{"value":50,"unit":"a"}}}`, `onset-age # 40…50 ||a`},
-		"a canonical": {`{"resourceType":"CarePlan","instantiatesCanonical":["http://example.org/PlanDefinition/p|2"]}`,
-			`instantiates-canonical -> / 2 http://example.org/PlanDefinition/p`},
+		"a canonical": {
+			`{"resourceType":"CarePlan","instantiatesCanonical":["http://example.org/PlanDefinition/p|2"]}`,
+			`instantiates-canonical -> / 2 http://example.org/PlanDefinition/p`,
+		},
 		"a uri": {`{"resourceType":"ValueSet","url":"http://example.org/v"}`, `url : http://example.org/v`},
-		"related artifacts": {`{"resourceType":"Library","relatedArtifact":[{"type":"depends-on","resource":"http://a"},{"type":"successor","resource":"http://b"},{"type":"citation","resource":"http://c"}]}`,
+		"related artifacts": {
+			`{"resourceType":"Library","relatedArtifact":[{"type":"depends-on","resource":"http://a"},{"type":"successor","resource":"http://b"},{"type":"citation","resource":"http://c"}]}`,
 			`depends-on -> / http://a
-			 successor -> / http://b`},
+			 successor -> / http://b`,
+		},
 		"an extension": {`{"resourceType":"Patient","extension":[{"url":"http://hl7.org/fhir/StructureDefinition/patient-mothersMaidenName","valueString":"Smith"}]}`, `deceased = |false`},
-		"references decided by their text": {`{"resourceType":"Basic","subject":{"reference":"#c"},"contained":[{"resourceType":"Patient","id":"c"}]}`,
+		"references decided by their text": {
+			`{"resourceType":"Basic","subject":{"reference":"#c"},"contained":[{"resourceType":"Patient","id":"c"}]}`,
 			`subject -> Patient/ #c
-			 patient -> Patient/ #c`},
-		"a reference to another entry": {`{"resourceType":"Basic","subject":{"reference":"urn:uuid:c757873d-ec9a-4326-a141-556f43239520","type":"Patient"}}`,
+			 patient -> Patient/ #c`,
+		},
+		"a reference to another entry": {
+			`{"resourceType":"Basic","subject":{"reference":"urn:uuid:c757873d-ec9a-4326-a141-556f43239520","type":"Patient"}}`,
 			`subject -> Patient/ urn:uuid:c757873d-ec9a-4326-a141-556f43239520
-			 patient -> Patient/ urn:uuid:c757873d-ec9a-4326-a141-556f43239520`},
-		"a document": {`{"resourceType":"Bundle","type":"document","identifier":{"value":"d"},"timestamp":"2012-01-01T00:00:00Z","entry":[{"resource":{"resourceType":"Composition","id":"c"}},
+			 patient -> Patient/ urn:uuid:c757873d-ec9a-4326-a141-556f43239520`,
+		},
+		"a document": {
+			`{"resourceType":"Bundle","type":"document","identifier":{"value":"d"},"timestamp":"2012-01-01T00:00:00Z","entry":[{"resource":{"resourceType":"Composition","id":"c"}},
 			{"resource":{"resourceType":"Patient","id":"p"}}]}`,
 			`identifier = |d
 			 type = http://hl7.org/fhir/bundle-type|document
 			 composition -> Composition/c
-			 timestamp @ 2012-01-01T00:00:00 to 2012-01-01T00:00:00.999999`},
+			 timestamp @ 2012-01-01T00:00:00 to 2012-01-01T00:00:00.999999`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) { wantLines(t, indexed(t, r.resource), r.want) })
 	}

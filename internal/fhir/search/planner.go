@@ -128,7 +128,7 @@ func (p *planning) criterion(q *queryParameter) (c fhir.Criterion, known bool, e
 		if q.modifier != "" || q.chain != "" {
 			return nil, true, q.unsupported("it takes neither modifiers nor chains")
 		}
-		c, err = anyOf(q, func(value string) (fhir.Criterion, error) { return plan(q, value) })
+		c, err = plan(p, q)
 		return c, true, err
 	}
 	t, known, err := p.term(q)
@@ -209,7 +209,7 @@ func anyOf(q *queryParameter, plan func(value string) (fhir.Criterion, error)) (
 			return nil, err
 		}
 		if choices = append(choices, c); len(choices) > maxChoices {
-			return nil, fhir.NewError(fhir.KindInvalid, fhir.IssueTooCostly, "The parameter "+quote(q.name)+" has too many values.")
+			return nil, q.tooMany()
 		}
 	}
 	switch len(choices) {

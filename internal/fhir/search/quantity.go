@@ -7,15 +7,13 @@ import (
 
 // https://hl7.org/fhir/R4/search.html#quantity
 var quantityReaders = map[string]reader{
-	"Quantity":       readQuantity,
-	"SimpleQuantity": readQuantity,
-	"MoneyQuantity":  readQuantity,
-	"Age":            readQuantity,
-	"Count":          readQuantity,
-	"Distance":       readQuantity,
-	"Duration":       readQuantity,
-	"Money":          readMoney,
-	"Range":          readRange,
+	"Quantity": readQuantity,
+	"Age":      readQuantity,
+	"Count":    readQuantity,
+	"Distance": readQuantity,
+	"Duration": readQuantity,
+	"Money":    readMoney,
+	"Range":    readRange,
 }
 
 // currencies is the system of Money.currency.
@@ -67,4 +65,26 @@ func readRange(x *extraction, t *take, n element.Node) {
 	if v.Low != "" || v.High != "" {
 		x.quantities.add(v)
 	}
+}
+
+// planQuantity reads `number`, `number|system|code` or `number||code`
+// (https://hl7.org/fhir/R4/search.html#quantity).
+func planQuantity(_ *planning, t *term, value string) (fhir.Criterion, error) {
+	const expected = "number, number|system|code or number||code"
+	parts := splitEscaped(value, '|')
+	if len(parts) != 1 && len(parts) != 3 {
+		return nil, t.badValue(value, expected)
+	}
+	n, err := t.planNumberValue(value, unescape(parts[0]), false)
+	if err != nil {
+		return nil, err
+	}
+	quantity := fhir.Quantity{Param: t.code, Prefix: n.prefix, Value: n.value, Low: n.low, High: n.high}
+	if len(parts) == 3 {
+		quantity.System, quantity.Code = unescape(parts[1]), unescape(parts[2])
+		if quantity.System != "" && quantity.Code == "" {
+			return nil, t.badValue(value, expected)
+		}
+	}
+	return quantity, nil
 }

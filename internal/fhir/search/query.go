@@ -2,6 +2,7 @@ package search
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -119,6 +120,11 @@ func (p *queryParameter) badValue(value, expected string) *fhir.Error {
 // unsupported refuses a parameter or a use of it.
 func (p *queryParameter) unsupported(reason string) *fhir.Error {
 	return fhir.NewError(fhir.KindInvalid, fhir.IssueNotSupported, "The parameter "+quote(p.name)+" is not supported: "+reason+".")
+}
+
+func (p *queryParameter) tooMany() *fhir.Error {
+	return fhir.NewError(fhir.KindInvalid, fhir.IssueTooCostly,
+		"The parameter "+quote(p.name)+" has more than "+strconv.Itoa(maxChoices)+" values.")
 }
 
 // mostQuoted is how many bytes of a client's text an error repeats.

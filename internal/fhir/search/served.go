@@ -18,7 +18,7 @@ var planners = map[string]*planner{
 
 // storeParameters are the parameters on what the store itself knows of a
 // resource.
-var storeParameters = map[string]func(q *queryParameter, value string) (fhir.Criterion, error){
+var storeParameters = map[string]func(p *planning, q *queryParameter) (fhir.Criterion, error){
 	"_id":          planID,
 	"_lastUpdated": planLastUpdated,
 }

@@ -28,3 +28,9 @@ func readCanonicalURI(x *extraction, t *take, n element.Node) {
 		x.uris.add(fhir.URIValue{Param: t.param, URI: withoutVersion(canonical)})
 	}
 }
+
+// planURI reads a uri, compared exactly
+// (https://hl7.org/fhir/R4/search.html#uri).
+func planURI(_ *planning, t *term, value string) (fhir.Criterion, error) {
+	return fhir.URI{Param: t.code, URI: unescape(value)}, nil
+}

@@ -1,0 +1,151 @@
+package search
+
+import (
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"starling/internal/fhir"
+)
+
+// matches decides a criterion on an index, by the words of package fhir: what
+// a store must answer.
+func matches(c fhir.Criterion, i *fhir.Index) bool {
+	switch c := c.(type) {
+	case nil:
+		return true
+	case fhir.And:
+		return !slices.ContainsFunc(c, func(c fhir.Criterion) bool { return !matches(c, i) })
+	case fhir.Or:
+		return slices.ContainsFunc(c, func(c fhir.Criterion) bool { return matches(c, i) })
+	case fhir.Not:
+		return !matches(c.Criterion, i)
+	case fhir.Missing:
+		return c.Missing != hasValue(c.Param, i)
+	case fhir.Token:
+		return slices.ContainsFunc(i.Tokens, func(v fhir.TokenValue) bool { return v.Param == c.Param && tokenMatches(c, v) })
+	case fhir.ReferenceTo:
+		return slices.ContainsFunc(i.References, func(v fhir.ReferenceValue) bool {
+			return v.Param == c.Param && v.ID == c.ID && v.URL == c.URL && (c.Type == "" || c.URL != "" || c.Type == v.Type)
+		})
+	case fhir.URI:
+		return slices.Contains(i.URIs, fhir.URIValue(c))
+	case fhir.String:
+		return slices.ContainsFunc(i.Strings, func(v fhir.StringValue) bool { return v.Param == c.Param && stringMatches(c, v) })
+	case fhir.Date:
+		return slices.ContainsFunc(i.Dates, func(v fhir.DateValue) bool { return v.Param == c.Param && dateMatches(c, v) })
+	case fhir.Number:
+		return slices.ContainsFunc(i.Numbers, func(v fhir.NumberValue) bool {
+			return v.Param == c.Param && amountMatches(c.Prefix, c.Value, c.Low, c.High, v.Value, v.Low, v.High)
+		})
+	case fhir.Quantity:
+		return slices.ContainsFunc(i.Quantities, func(v fhir.QuantityValue) bool {
+			unit := c.Code == "" || c.System == v.System && c.Code == v.Code || c.System == "" && (c.Code == v.Code || c.Code == v.Unit)
+			return v.Param == c.Param && unit && amountMatches(c.Prefix, c.Value, c.Low, c.High, v.Value, v.Low, v.High)
+		})
+	}
+	panic("no such criterion")
+}
+
+func tokenMatches(c fhir.Token, v fhir.TokenValue) bool {
+	switch {
+	case c.System != nil && *c.System != v.System:
+		return false
+	case c.Code == nil:
+		return true
+	case c.FoldCase != v.FoldCase:
+		return false
+	case c.FoldCase:
+		return fhir.FoldCase(*c.Code) == fhir.FoldCase(v.Code)
+	}
+	return *c.Code == v.Code
+}
+
+func stringMatches(c fhir.String, v fhir.StringValue) bool {
+	switch c.Match {
+	case fhir.StringContains:
+		return strings.Contains(v.Folded, c.Value)
+	case fhir.StringExact:
+		return v.Exact == c.Value
+	}
+	return strings.HasPrefix(v.Folded, c.Value)
+}
+
+func dateMatches(c fhir.Date, v fhir.DateValue) bool {
+	low, high := v.Low, v.High
+	if low.IsZero() {
+		low = time.Unix(-1<<40, 0)
+	}
+	if high.IsZero() {
+		high = time.Unix(1<<40, 0)
+	}
+	within := !low.Before(c.Range.Low) && high.Before(c.Range.High)
+	after, before := !high.Before(c.Range.High), low.Before(c.Range.Low)
+	switch c.Prefix {
+	case fhir.PrefixNotEqual:
+		return !within
+	case fhir.PrefixGreater:
+		return after
+	case fhir.PrefixLess:
+		return before
+	case fhir.PrefixGreaterOrEqual:
+		return after || within
+	case fhir.PrefixLessOrEqual:
+		return before || within
+	case fhir.PrefixStartsAfter:
+		return !low.Before(c.Range.High)
+	case fhir.PrefixEndsBefore:
+		return high.Before(c.Range.Low)
+	case fhir.PrefixApproximate:
+		return low.Before(c.Range.High) && !high.Before(c.Range.Low)
+	}
+	return within
+}
+
+// compareAmounts compares decimals; "" is an open end in direction open.
+func compareAmounts(a, b string, open int) int {
+	if a == "" {
+		return open
+	}
+	x, _ := new(big.Rat).SetString(a)
+	y, _ := new(big.Rat).SetString(b)
+	return x.Cmp(y)
+}
+
+func amountMatches(prefix fhir.Prefix, value, from, to, exact, low, high string) bool {
+	if exact != "" {
+		low, high = exact, exact
+	}
+	end := compareAmounts(high, to, 1)
+	within := compareAmounts(low, from, -1) >= 0 && (end < 0 || end == 0 && from == to)
+	switch prefix {
+	case fhir.PrefixNotEqual:
+		return !within
+	case fhir.PrefixGreater:
+		return compareAmounts(high, value, 1) > 0
+	case fhir.PrefixLess:
+		return compareAmounts(low, value, -1) < 0
+	case fhir.PrefixGreaterOrEqual:
+		return compareAmounts(high, value, 1) >= 0
+	case fhir.PrefixLessOrEqual:
+		return compareAmounts(low, value, -1) <= 0
+	case fhir.PrefixStartsAfter:
+		return compareAmounts(low, value, -1) > 0
+	case fhir.PrefixEndsBefore:
+		return compareAmounts(high, value, 1) < 0
+	case fhir.PrefixApproximate:
+		return compareAmounts(low, to, -1) <= 0 && compareAmounts(high, from, 1) >= 0
+	}
+	return within
+}
+
+func hasValue(param string, i *fhir.Index) bool {
+	return slices.ContainsFunc(i.Tokens, func(v fhir.TokenValue) bool { return v.Param == param }) ||
+		slices.ContainsFunc(i.References, func(v fhir.ReferenceValue) bool { return v.Param == param }) ||
+		slices.ContainsFunc(i.Strings, func(v fhir.StringValue) bool { return v.Param == param }) ||
+		slices.ContainsFunc(i.Dates, func(v fhir.DateValue) bool { return v.Param == param }) ||
+		slices.ContainsFunc(i.Numbers, func(v fhir.NumberValue) bool { return v.Param == param }) ||
+		slices.ContainsFunc(i.Quantities, func(v fhir.QuantityValue) bool { return v.Param == param }) ||
+		slices.ContainsFunc(i.URIs, func(v fhir.URIValue) bool { return v.Param == param })
+}
