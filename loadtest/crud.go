@@ -47,7 +47,7 @@ func (c *crudCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	config.Watch = append(roots, procs.Root{Name: "loadtest", PID: os.Getpid()})
+	config.Watch = append(roots, procs.Root{Name: "loadtest", PIDs: []int{os.Getpid()}})
 	result, err := load.CRUD(ctx, config)
 	if err != nil {
 		return err

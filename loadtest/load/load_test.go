@@ -49,7 +49,7 @@ func TestIterationsAreMeasuredWhole(t *testing.T) {
 		n.(*atomic.Int64).Add(1)
 		server.ServeHTTP(w, r)
 	})
-	result := runAgainst(t, handler, Config{Users: 3, Iterations: 20, Watch: []procs.Root{{Name: "self", PID: os.Getpid()}}})
+	result := runAgainst(t, handler, Config{Users: 3, Iterations: 20, Watch: []procs.Root{{Name: "self", PIDs: []int{os.Getpid()}}}})
 	if result.Iterations != 20 || result.Total.Requests != 20*36 || result.Total.Errors != 0 {
 		t.Fatalf("%d iterations, total %+v, errors %+v", result.Iterations, result.Total, result.Errors)
 	}

@@ -102,7 +102,7 @@ func (o *observer) processes(requests int64) []record.Process {
 	for i, root := range o.watch.Roots() {
 		m := o.memory[i]
 		p := record.Process{
-			Name: root.Name, PID: root.PID,
+			Name: root.Name, PIDs: root.PIDs,
 			CPUSeconds:    max(0, o.after[i].CPUSeconds-o.before[i].CPUSeconds),
 			MemoryAverage: m.sum / m.samples, MemoryPeak: m.peak, Processes: m.processes,
 		}

@@ -4,6 +4,7 @@ package procs
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,14 +14,15 @@ import (
 // clockTick is USER_HZ, which Linux fixes at 100 for what it shows in /proc.
 const clockTick = 100
 
-// Root is a process that is watched, with its descendants, under a name.
+// Root is one or more processes that are watched in sum, with their
+// descendants, under a name.
 type Root struct {
 	Name string
-	PID  int
+	PIDs []int
 }
 
 // ParseRoots takes "server=123,postgresql=456". Several ids under one name are
-// several roots of that name.
+// one root: what they use is summed.
 func ParseRoots(text string) ([]Root, error) {
 	var roots []Root
 	for item := range strings.SplitSeq(text, ",") {
@@ -32,17 +34,22 @@ func ParseRoots(text string) ([]Root, error) {
 		if !ok || err != nil || name == "" || pid <= 0 {
 			return nil, fmt.Errorf("%q: want name=pid", item)
 		}
-		roots = append(roots, Root{name, pid})
+		at := slices.IndexFunc(roots, func(r Root) bool { return r.Name == name })
+		if at < 0 {
+			at = len(roots)
+			roots = append(roots, Root{Name: name})
+		}
+		roots[at].PIDs = append(roots[at].PIDs, pid)
 	}
 	return roots, nil
 }
 
-// Usage is the state of one root's tree at one moment.
+// Usage is the state of one root at one moment.
 type Usage struct {
 	// CPUSeconds is user and system time since the processes started, with that
 	// of descendants that have ended and were waited for.
 	CPUSeconds float64
-	// MemoryBytes is what the tree keeps resident: the anonymous memory of each
+	// MemoryBytes is what each tree keeps resident: the anonymous memory of each
 	// process, and once the largest file-backed and shared parts, since processes
 	// that were forked from one program share these.
 	MemoryBytes uint64
@@ -62,8 +69,10 @@ func NewWatch(roots []Root) (*Watch, error) {
 		return nil, err
 	}
 	for _, root := range roots {
-		if _, err := fs.Proc(root.PID); err != nil {
-			return nil, fmt.Errorf("process %s=%d: %w", root.Name, root.PID, err)
+		for _, pid := range root.PIDs {
+			if _, err := fs.Proc(pid); err != nil {
+				return nil, fmt.Errorf("process %s=%d: %w", root.Name, pid, err)
+			}
 		}
 	}
 	return &Watch{fs: fs, roots: roots}, nil
@@ -72,8 +81,8 @@ func NewWatch(roots []Root) (*Watch, error) {
 // Roots gives what is watched.
 func (w *Watch) Roots() []Root { return w.roots }
 
-// Sample gives the usage of each root, in their order. A root that has ended
-// has the zero Usage.
+// Sample gives the usage of each root, in their order. A process that has ended
+// adds nothing.
 func (w *Watch) Sample() ([]Usage, error) {
 	processes, err := w.fs.AllProcs()
 	if err != nil {
@@ -91,8 +100,13 @@ func (w *Watch) Sample() ([]Usage, error) {
 	}
 	usages := make([]Usage, len(w.roots))
 	for i, root := range w.roots {
-		if _, runs := stats[root.PID]; runs {
-			usages[i] = w.tree(root.PID, stats, children)
+		for _, pid := range root.PIDs {
+			if _, runs := stats[pid]; runs {
+				tree := w.tree(pid, stats, children)
+				usages[i].CPUSeconds += tree.CPUSeconds
+				usages[i].MemoryBytes += tree.MemoryBytes
+				usages[i].Processes += tree.Processes
+			}
 		}
 	}
 	return usages, nil

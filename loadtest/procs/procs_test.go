@@ -3,6 +3,7 @@ package procs
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"testing"
 	"time"
 )
@@ -23,7 +24,7 @@ func TestSampleCountsDescendants(t *testing.T) {
 	if _, err := out.Read(make([]byte, 3)); err != nil {
 		t.Fatal(err)
 	}
-	w, err := NewWatch([]Root{{"shell", shell.Process.Pid}, {"self", os.Getpid()}})
+	w, err := NewWatch([]Root{{"shell", []int{shell.Process.Pid}}, {"self", []int{os.Getpid()}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,8 +75,8 @@ func descendants(t *testing.T, root int) []int {
 }
 
 func TestParseRoots(t *testing.T) {
-	roots, err := ParseRoots("server=12,postgresql=7")
-	if err != nil || len(roots) != 2 || roots[1] != (Root{"postgresql", 7}) {
+	roots, err := ParseRoots("server=12,postgresql=7,server=13")
+	if err != nil || len(roots) != 2 || !slices.Equal(roots[0].PIDs, []int{12, 13}) || roots[1].Name != "postgresql" {
 		t.Errorf("%v, %v", roots, err)
 	}
 	for _, wrong := range []string{"12", "a=b", "=3", "a=-1"} {
@@ -83,7 +84,7 @@ func TestParseRoots(t *testing.T) {
 			t.Errorf("%q was accepted", wrong)
 		}
 	}
-	if _, err := NewWatch([]Root{{"none", 1 << 30}}); err == nil {
+	if _, err := NewWatch([]Root{{"none", []int{1 << 30}}}); err == nil {
 		t.Error("a process that does not run was accepted")
 	}
 }

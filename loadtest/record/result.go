@@ -84,10 +84,10 @@ type ErrorKind struct {
 	Sample      string `json:"sample"`
 }
 
-// Process is what one watched process and its descendants used.
+// Process is what the watched processes of one name and their descendants used.
 type Process struct {
 	Name          string  `json:"name"`
-	PID           int     `json:"pid"`
+	PIDs          []int   `json:"pids"`
 	CPUSeconds    float64 `json:"cpuSeconds"`
 	CPUPerRequest float64 `json:"cpuPerRequest"` // milliseconds of CPU a request
 	MemoryAverage uint64  `json:"memoryAverage"`
