@@ -14,6 +14,7 @@ import (
 // commands of the program.
 type commands struct {
 	CRUD          crudCommand          `cmd:"" name:"crud" help:"Create, read, update and delete nine resource types: 36 requests an iteration."`
+	Matrix        matrixCommand        `cmd:"" help:"Run crud against 1×8, 2×4, 4×2 and 8×1 instances × cores behind nginx."`
 	ServeConstant serveConstantCommand `cmd:"" name:"serve-constant" help:"Serve right answers to crud without storing: measures the load test itself."`
 }
 

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"starling/loadtest/load"
+	"starling/loadtest/matrix"
+)
+
+type matrixCommand struct {
+	Executor   string   `enum:"process" default:"process" help:"What runs a shape: process (plain processes on this machine)."`
+	Quick      bool     `help:"Short runs of few users: shows that it works and roughly how shapes compare."`
+	Shape      []string `placeholder:"NxC" help:"Only these of 1x8, 2x4, 4x2 and 8x1."`
+	Runs       int      `default:"1" help:"Runs of each shape; shapes take turns and the table shows the median."`
+	Core       float64  `help:"Part of a real core that a core of a shape is. Default: what gives the eight cores half of this machine, at most 1."`
+	VUs        int      `name:"vus" help:"Virtual users. Default: 37 for each real core the instances have."`
+	Server     string   `default:"bin/fhir-server" help:"The server's program."`
+	PostgreSQL string   `name:"postgresql" placeholder:"DIR" help:"Folder of PostgreSQL's programs. Default: the newest installed."`
+	Out        string   `default:"out/matrix" help:"Folder for matrix.json, matrix.md and the logs."`
+}
+
+// Run runs the matrix and writes its result after each cell.
+func (c *matrixCommand) Run(ctx context.Context) error {
+	config, err := c.config()
+	if err != nil {
+		return err
+	}
+	logs := filepath.Join(c.Out, "logs")
+	if err := os.MkdirAll(logs, 0o755); err != nil {
+		return err
+	}
+	executor := &matrix.Processes{Server: c.Server, PostgreSQL: c.PostgreSQL, Core: config.Core, Logs: logs}
+	if executor.Server, err = filepath.Abs(c.Server); err != nil {
+		return err
+	}
+	if executor.Logs, err = filepath.Abs(logs); err != nil {
+		return err
+	}
+	if executor.PostgreSQL == "" {
+		if executor.PostgreSQL, err = matrix.FindPostgreSQL(); err != nil {
+			return err
+		}
+	}
+	config.After = c.write
+	result, err := matrix.Run(ctx, executor, config)
+	if err != nil {
+		return err
+	}
+	if err := result.Table(os.Stdout); err != nil {
+		return err
+	}
+	for _, cell := range result.Cells {
+		if cell.Load.Total.Errors > 0 {
+			return errWrongAnswers
+		}
+	}
+	return nil
+}
+
+func (c *matrixCommand) config() (matrix.Config, error) {
+	config := matrix.Config{Shapes: matrix.Shapes, Runs: c.Runs, Core: c.Core, Progress: os.Stderr}
+	if c.Core == 0 {
+		config.Core = min(1, float64(runtime.NumCPU())/2/matrix.Cores)
+	}
+	if c.Runs < 1 || config.Core <= 0 {
+		return config, errors.New("at least one run, and a positive core, are needed")
+	}
+	if len(c.Shape) > 0 {
+		config.Shapes = nil
+		for _, text := range c.Shape {
+			shape, err := matrix.ParseShape(text)
+			if err != nil {
+				return config, err
+			}
+			config.Shapes = append(config.Shapes, shape)
+		}
+	}
+	config.Load = load.Config{
+		Users: c.VUs, Timeout: 30 * time.Second,
+		WarmUp: 30 * time.Second, Duration: 5 * time.Minute, CoolDown: 60 * time.Second,
+	}
+	if c.Quick {
+		config.Load.WarmUp, config.Load.Duration, config.Load.CoolDown = 4*time.Second, 12*time.Second, time.Second
+	}
+	if c.VUs == 0 {
+		config.Load.Users = int(math.Ceil(37 * config.Core * matrix.Cores))
+	}
+	return config, nil
+}
+
+// write writes what there is of the result: a matrix takes long, and what ran
+// is kept when it is ended.
+func (c *matrixCommand) write(result *matrix.Result) error {
+	file, err := os.Create(filepath.Join(c.Out, "matrix.json"))
+	if err != nil {
+		return err
+	}
+	table, err := os.Create(filepath.Join(c.Out, "matrix.md"))
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	err = errors.Join(result.Write(file), result.Table(table), file.Close(), table.Close())
+	if err != nil {
+		return fmt.Errorf("writing the result: %w", err)
+	}
+	return nil
+}
