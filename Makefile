@@ -12,8 +12,13 @@ GOVULNCHECK           = $(TOOLS)/govulncheck-$(GOVULNCHECK_VERSION)
 RACE     = $(wildcard internal/postgres internal/interaction internal/rest internal/cache internal/subscription internal/validation)
 FUZZTIME = 20s
 
+# make matrix
+EXECUTOR = process
+OUT      = out/matrix
+RUNS     = 1
+
 .DEFAULT_GOAL = help
-.PHONY: help build run test race bench lint fuzz vuln conformance client-test definitions-check clean
+.PHONY: help build run test race bench lint fuzz vuln conformance client-test matrix definitions-check clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +60,9 @@ conformance: ## Run the public suites in the folder CONFORMANCE_DATA and print a
 
 client-test: ## Drive a server with the npm client fhir-kit-client (needs Node)
 	go test -count=1 -v -run TestClient ./test/client
+
+matrix: build ## Compare 1×8 to 8×1 instances × cores (QUICK=1, EXECUTOR=process, OUT=dir, RUNS=n)
+	bin/loadtest matrix $(if $(QUICK),--quick) --executor $(EXECUTOR) --out $(OUT) --runs $(RUNS)
 
 definitions-check: ## Rebuild the embedded definitions from their source and compare
 	go run ./internal/tools/definitions check

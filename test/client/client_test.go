@@ -11,8 +11,6 @@ import (
 	"starling/test/program"
 )
 
-func TestMain(m *testing.M) { os.Exit(program.Main(m)) }
-
 func TestClient(t *testing.T) {
 	for _, tool := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {

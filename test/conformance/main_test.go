@@ -11,10 +11,10 @@ import (
 
 	"github.com/xi2/xz"
 
-	"starling/test/program"
+	"starling/internal/postgres/postgrestest"
 )
 
-func TestMain(m *testing.M) { os.Exit(program.Main(m)) }
+func TestMain(m *testing.M) { postgrestest.Main(m) }
 
 // archive gives the JSON files of an archive in the folder of public material, by
 // their name, and skips the test without that folder.

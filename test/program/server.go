@@ -112,21 +112,18 @@ var build struct {
 	out  []byte
 }
 
-// binary builds the server once for all tests of a package.
+// binary builds the server once for all tests of a package, below bin/ where
+// `make build` puts programs too. Each package has its own: they run at once.
 func binary(t testing.TB) string {
 	t.Helper()
 	build.once.Do(func() {
-		root, err := moduleRoot()
+		gomod, err := exec.Command("go", "env", "GOMOD").Output()
 		if err != nil {
 			build.err = err
 			return
 		}
-		dir, err := os.MkdirTemp("", "fhir-server-")
-		if err != nil {
-			build.err = err
-			return
-		}
-		build.path = filepath.Join(dir, "fhir-server")
+		root := filepath.Dir(strings.TrimSpace(string(gomod)))
+		build.path = filepath.Join(root, "bin", "test", filepath.Base(os.Args[0]), "fhir-server")
 		command := exec.Command("go", "build", "-o", build.path, "./cmd/fhir-server")
 		command.Dir = root
 		build.out, build.err = command.CombinedOutput()
@@ -135,24 +132,6 @@ func binary(t testing.TB) string {
 		t.Fatalf("building the server: %v\n%s", build.err, build.out)
 	}
 	return build.path
-}
-
-// Main runs the tests of a package and removes the program they built.
-func Main(m *testing.M) int {
-	defer func() {
-		if build.path != "" {
-			_ = os.RemoveAll(filepath.Dir(build.path))
-		}
-	}()
-	return m.Run()
-}
-
-func moduleRoot() (string, error) {
-	out, err := exec.Command("go", "env", "GOMOD").Output()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Dir(strings.TrimSpace(string(out))), nil
 }
 
 // tail keeps the last lines written to it. It is safe for concurrent use.
