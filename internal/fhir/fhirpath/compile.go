@@ -1,5 +1,7 @@
 package fhirpath
 
+import "sync/atomic"
+
 // compiler turns the syntax tree into steps.
 type compiler struct{ model *model }
 
@@ -118,16 +120,30 @@ func (c *compiler) member(n *member) (step, error) {
 	}, nil
 }
 
+// typeOrMember is the first name of a path that is written like a type.
 func typeOrMember(at *site) step {
+	var cache atomic.Pointer[typeCache]
 	return func(r *run) error {
-		if r.this.shape == nil {
+		s := r.this.shape
+		if s == nil {
 			return nil
 		}
-		if r.this.shape.isType(at.name) {
+		c := cache.Load()
+		if c == nil || c.shape != s {
+			c = &typeCache{s, s.isType(at.name)}
+			cache.Store(c)
+		}
+		if c.is {
 			return r.push(r.this)
 		}
 		return r.pushMember(r.this, at)
 	}
+}
+
+// typeCache remembers whether the shape met last is of the type.
+type typeCache struct {
+	shape *shape
+	is    bool
 }
 
 func (c *compiler) indexer(n *indexer) (step, error) {

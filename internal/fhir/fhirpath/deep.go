@@ -1,6 +1,8 @@
 package fhirpath
 
 import (
+	"strings"
+
 	"starling/internal/fhir/element"
 )
 
@@ -39,13 +41,29 @@ func (r *run) deepEqual(a, b element.Node) (bool, error) {
 	return true, nil
 }
 
+// equalNumbers compares by value; without exponents the digits tell.
 func equalNumbers(a, b element.Node) bool {
-	if a.Literal() == b.Literal() {
+	x, y := a.Literal(), b.Literal()
+	if x == y {
 		return true
 	}
-	x, okX := parseDecimal(a.Literal())
-	y, okY := parseDecimal(b.Literal())
-	return okX && okY && x.Cmp(y) == 0
+	if !strings.ContainsAny(x, "eE") && !strings.ContainsAny(y, "eE") {
+		return significant(x) == significant(y)
+	}
+	p, okP := parseDecimal(x)
+	q, okQ := parseDecimal(y)
+	return okP && okQ && p.Cmp(q) == 0
+}
+
+// significant is a JSON number without the zeros that do not change it.
+func significant(number string) string {
+	if strings.Contains(number, ".") {
+		number = strings.TrimRight(strings.TrimRight(number, "0"), ".")
+	}
+	if number == "-0" {
+		return "0"
+	}
+	return number
 }
 
 // deepEquivalent is deepEqual without regard to the order of arrays, the case

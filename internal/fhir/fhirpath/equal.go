@@ -23,7 +23,8 @@ func (r *run) equal(a, b Item) (equal, known bool, err error) {
 			return true, true, nil
 		}
 		if !a.shape.primitive && !b.shape.primitive {
-			return r.equalComplex(a, b)
+			equal, err = r.deepEqual(a.node, b.node)
+			return equal, true, err
 		}
 	}
 	x, y := a.system(), b.system()
@@ -39,20 +40,6 @@ func (r *run) equal(a, b Item) (equal, known bool, err error) {
 	}
 	equal, known = r.equalValues(x, y)
 	return equal, known, nil
-}
-
-func (r *run) equalComplex(a, b Item) (equal, known bool, err error) {
-	equal, err = r.deepEqual(a.node, b.node)
-	if equal || err != nil {
-		return equal, true, err
-	}
-	if x, ok := a.system().(*Quantity); ok {
-		if y, ok := b.system().(*Quantity); ok {
-			equal, known = r.equalValues(x, y)
-			return equal, known, nil
-		}
-	}
-	return false, true, nil
 }
 
 // equalValues compares system values, converting an Integer to a Decimal and a

@@ -61,33 +61,41 @@ func (r *run) pushMember(item Item, s *site) error {
 
 // pushChoice finds name[x] among the members, whatever type it carries.
 func (r *run) pushChoice(object element.Node, slot *slot) error {
+	first := slot.name[0]
 	for member := range object.Children() {
 		name := member.Name()
-		if suffix, ok := strings.CutPrefix(name, slot.name); ok {
-			if shape := slot.types[suffix]; shape != nil {
-				var extra element.Node
-				if shape.primitive {
-					extra = object.Get("_" + name)
-				}
-				if err := r.pushValues(shape, member, extra); err != nil {
-					return err
-				}
-			}
+		if name == "" || name[0] != first && name[0] != '_' {
 			continue
 		}
-		if slot.extra == "" {
-			continue
-		}
-		if suffix, ok := strings.CutPrefix(name, slot.extra); ok {
-			shape := slot.types[suffix]
-			if shape != nil && shape.primitive && !object.Get(name[1:]).Exists() {
-				if err := r.pushValues(shape, element.Node{}, member); err != nil {
-					return err
-				}
-			}
+		if err := r.pushChosen(object, slot, member, name); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// pushChosen pushes a member if it is of the choice: its value, or its "_name"
+// alone.
+func (r *run) pushChosen(object element.Node, slot *slot, member element.Node, name string) error {
+	extra := name[0] == '_'
+	prefix := slot.name
+	if extra {
+		prefix = slot.extra
+	}
+	suffix, ok := strings.CutPrefix(name, prefix)
+	if !ok || prefix == "" {
+		return nil
+	}
+	shape := slot.types[suffix]
+	switch {
+	case shape == nil, extra && (!shape.primitive || object.Get(name[1:]).Exists()):
+		return nil
+	case extra:
+		return r.pushValues(shape, element.Node{}, member)
+	case shape.primitive:
+		return r.pushValues(shape, member, object.Get("_"+name))
+	}
+	return r.pushValues(shape, member, element.Node{})
 }
 
 // pushValues pushes a member's value or, of an array, its items; each joined

@@ -3,6 +3,9 @@ package fhirpath
 import "github.com/cockroachdb/apd/v3"
 
 func (c *compiler) binary(n *binary) (step, error) {
+	if n.op == "|" {
+		return c.union(n)
+	}
 	left, err := c.compile(n.left)
 	if err != nil {
 		return nil, err
@@ -28,8 +31,6 @@ func (c *compiler) binary(n *binary) (step, error) {
 		return equivalence(left, right, true), nil
 	case "<", "<=", ">", ">=":
 		return inequality(n.op, left, right, at), nil
-	case "|":
-		return union(left, right), nil
 	case "in":
 		return membership(left, right, at), nil
 	case "contains":
@@ -241,36 +242,4 @@ func (r *run) has(from, to int, item Item) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// union is |: both collections without duplicates.
-func union(left, right step) step {
-	return func(r *run) error {
-		from := len(r.stack)
-		if err := left(r); err != nil {
-			return err
-		}
-		if err := right(r); err != nil {
-			return err
-		}
-		return r.distinct(from)
-	}
-}
-
-// distinct drops from the stack's end what equals an earlier item.
-func (r *run) distinct(from int) error {
-	to := from
-	for i := from; i < len(r.stack); i++ {
-		item := r.stack[i]
-		found, err := r.has(from, to, item)
-		if err != nil {
-			return err
-		}
-		if !found {
-			r.stack[to] = item
-			to++
-		}
-	}
-	r.cut(to)
-	return nil
 }
