@@ -85,38 +85,22 @@ func compileRepeat(c *compiler, call invocation) (step, error) {
 		}
 		outer := r.enter()
 		defer r.leave(outer)
-		results := len(r.stack)
+		results, seen := len(r.stack), itemSet{}
 		for i := from; i < len(r.stack); i++ {
 			r.this = r.stack[i]
 			fresh := len(r.stack)
 			if err := projection(r); err != nil {
 				return err
 			}
-			if err := r.keepNew(results, fresh); err != nil {
+			to, err := r.keepFresh(seen, fresh)
+			if err != nil {
 				return err
 			}
+			r.cut(to)
 		}
 		r.replace(from, results)
 		return nil
 	}, nil
-}
-
-// keepNew drops from the stack's end what was there before.
-func (r *run) keepNew(results, fresh int) error {
-	to := fresh
-	for i := fresh; i < len(r.stack); i++ {
-		item := r.stack[i]
-		known, err := r.has(results, to, item)
-		if err != nil {
-			return err
-		}
-		if !known {
-			r.stack[to] = item
-			to++
-		}
-	}
-	r.cut(to)
-	return nil
 }
 
 func compileAggregate(c *compiler, call invocation) (step, error) {

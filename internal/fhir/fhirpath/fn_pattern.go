@@ -49,11 +49,11 @@ func (c *compiler) patternArgument(arg node, before, after string) (func(r *run)
 		if err != nil || !ok {
 			return nil, false, err
 		}
-		re, err := pattern(before + text + after)
-		if err != nil {
-			return nil, false, placed(err, at)
+		if err := r.tick(1000 + 100*len(text)); err != nil {
+			return nil, false, err
 		}
-		return re, true, r.tick(100)
+		re, err := pattern(before + text + after)
+		return re, err == nil, placed(err, at)
 	}, nil
 }
 
@@ -70,6 +70,9 @@ func (c *compiler) matches(call invocation, before, after string) (step, error) 
 		}
 		re, ok, err := compiled(r)
 		if err != nil || !ok {
+			return err
+		}
+		if err := r.tick(len(s)); err != nil {
 			return err
 		}
 		return r.pushValue(re.MatchString(s))
@@ -101,6 +104,9 @@ func compileReplaceMatches(c *compiler, call invocation) (step, error) {
 		}
 		if re.String() == "(?s)" { // the empty pattern replaces nothing
 			return r.pushValue(s)
+		}
+		if err := r.tick(len(s)); err != nil {
+			return err
 		}
 		if !replacementFits(re, s, with) {
 			return fault(at, "the string grows over %d bytes", maxString)
