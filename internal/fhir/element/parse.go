@@ -2,6 +2,7 @@ package element
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -13,6 +14,9 @@ func Parse(data []byte, limits Limits) (*Tree, error) {
 			Line: 1, Column: 1, TooLarge: true,
 			Message: fmt.Sprintf("the document has %d bytes; at most %d are accepted", len(data), limits.Size),
 		}
+	}
+	if limits.Nodes == 0 {
+		limits.Nodes = math.MaxInt
 	}
 	// A node for every 20 bytes fits nearly all resources in one go.
 	p := parser{text: data, limits: limits, nodes: make([]node, 0, len(data)/20+8)}
@@ -142,7 +146,7 @@ func (p *parser) close(index uint32, end int) {
 
 // crowded reports whether there are more nodes than the limit.
 func (p *parser) crowded(at int) bool {
-	if p.limits.Nodes == 0 || len(p.nodes) <= p.limits.Nodes {
+	if len(p.nodes) <= p.limits.Nodes {
 		return false
 	}
 	p.fault(at, "the document has more than %d values", p.limits.Nodes)
@@ -158,7 +162,7 @@ func (p *parser) array(at int) (int, bool) {
 	at = p.space(at + 1)
 	if !p.is(at, ']') {
 		for {
-			if at, ok = p.value(at); !ok || len(p.nodes) > p.limits.Nodes && p.crowded(at) {
+			if at, ok = p.value(at); !ok || p.crowded(at) {
 				return at, false
 			}
 			if at = p.space(at); !p.is(at, ',') {
@@ -185,7 +189,7 @@ func (p *parser) object(at int) (int, bool) {
 	at = p.space(at + 1)
 	if !p.is(at, '}') {
 		for {
-			if at, ok = p.member(at, &names); !ok || len(p.nodes) > p.limits.Nodes && p.crowded(at) {
+			if at, ok = p.member(at, &names); !ok || p.crowded(at) {
 				return at, false
 			}
 			if at = p.space(at); !p.is(at, ',') {
@@ -226,7 +230,7 @@ func (p *parser) member(at int, names *nameSet) (int, bool) {
 		return at, false
 	}
 	if !names.isNew(nameBit(name)) && names.repeats(p, name) {
-		p.fault(at, "the name %q stands twice in one object", name)
+		p.fault(at, "the name %.80q stands twice in one object", name)
 		return at, false
 	}
 	if at = p.space(end); !p.is(at, ':') {

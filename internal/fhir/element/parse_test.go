@@ -62,6 +62,7 @@ func TestParseRefuses(t *testing.T) {
 		{`{"a":1,"a":2}`, `the name "a" stands twice`, 1, 8},
 		{`{"a":1,"\u0061":2}`, `the name "a" stands twice`, 1, 8},
 		{`{"\u0061":1,"b":{"a":2},"a":2}`, `the name "a" stands twice`, 1, 25},
+		{`{"` + strings.Repeat("x", 200) + `":1,"` + strings.Repeat("x", 200) + `":2}`, `the name "` + strings.Repeat("x", 80) + `" stands twice`, 1, 207},
 		{`{"":1,"":2}`, `the name "" stands twice`, 1, 7},
 		{`{"a":1,}`, `expected a member name in quotes, found '}'`, 1, 8},
 		{`{a:1}`, `expected a member name in quotes, found 'a'`, 1, 2},
