@@ -25,7 +25,9 @@ func readsRaw(request *interaction.Request, f format) bool {
 
 // raw writes the content of a Binary.
 func (out *outgoing) raw(request *interaction.Request, response *interaction.Response) error {
-	tree, err := element.Parse(response.Resource.AppendJSON(nil), element.DefaultLimits)
+	text := response.Resource.AppendJSON(nil)
+	// What was stored may have come under another limit.
+	tree, err := element.Parse(text, element.Limits{Depth: element.DefaultLimits.Depth, Size: len(text)})
 	if err != nil {
 		return err
 	}
@@ -55,6 +57,7 @@ func withoutSpace(data string) string {
 	return strings.Join(strings.Fields(data), "")
 }
 
+// sendable gives a content type as it may stand in a header.
 func sendable(contentType string) string {
 	if _, ok := parseMediaRange(contentType); !ok || !isHeaderValue(contentType) {
 		return typeUnknown

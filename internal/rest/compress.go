@@ -57,7 +57,7 @@ func compressible(contentType string) bool {
 // takesGzip reads Accept-Encoding
 // (https://www.rfc-editor.org/rfc/rfc9110#field.accept-encoding).
 func takesGzip(headers []string) bool {
-	named, wild, any := false, false, false
+	named, wild, taken := false, false, false
 	for _, header := range headers {
 		if header == "gzip" {
 			return true
@@ -65,18 +65,18 @@ func takesGzip(headers []string) bool {
 		for element := range elements(header, ',') {
 			coding, parameter, _ := strings.Cut(element, ";")
 			name, value, found := strings.Cut(parameter, "=")
-			taken := true
+			wanted := true
 			if found && strings.EqualFold(strings.TrimSpace(name), "q") {
 				quality, ok := parseQuality(strings.TrimSpace(value))
-				taken = ok && quality > 0
+				wanted = ok && quality > 0
 			}
 			switch strings.ToLower(strings.TrimSpace(coding)) {
 			case "gzip", "x-gzip":
-				named, any = true, any || taken
+				named, taken = true, taken || wanted
 			case "*":
-				wild = taken
+				wild = wanted
 			}
 		}
 	}
-	return any || wild && !named
+	return taken || wild && !named
 }

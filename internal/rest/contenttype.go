@@ -34,7 +34,7 @@ func classify(contentType string) (bodyKind, error) {
 	if !ok {
 		return bodyOther, nil
 	}
-	kind := bodyOther
+	var kind bodyKind
 	switch r.Type + "/" + r.Subtype {
 	case typeFHIRJSON:
 		kind = bodyFHIRJSON

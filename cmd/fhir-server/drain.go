@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// close stops in the order that loses nothing: readiness drops, load balancers
+// get time to notice, requests in flight finish, then the database goes, and
+// last the address where all this can be watched.
+func (s *server) close() error {
+	s.health.Drain()
+	var failures []error
+	if s.api != nil {
+		time.Sleep(s.command.DrainDelay)
+		if err := shutDown(s.api, s.command.DrainTimeout); err != nil {
+			failures = append(failures, fmt.Errorf("requests were still in flight after %s: %w", s.command.DrainTimeout, err))
+		}
+	} else if s.listener != nil {
+		failures = append(failures, s.listener.Close())
+	}
+	if s.database != nil {
+		failures = append(failures, s.database.close())
+	}
+	if s.admin != nil {
+		failures = append(failures, s.admin.Close())
+	}
+	return errors.Join(failures...)
+}
+
+// shutDown lets requests in flight finish, and breaks off those that do not in
+// time.
+func shutDown(server *http.Server, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	if err := server.Shutdown(ctx); err != nil {
+		return errors.Join(err, server.Close())
+	}
+	return nil
+}

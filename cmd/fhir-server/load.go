@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"starling/internal/load"
+)
+
+// loadCommand loads files into the database, without a server.
+type loadCommand struct {
+	databaseFlags
+	resourceFlags
+	logFlags
+
+	Files   []string `arg:"" name:"file" help:"Files (.json, .ndjson, also .gz), or folders of them."`
+	BaseURL string   `env:"FHIR_BASE_URL" default:"http://127.0.0.1:8080/fhir" placeholder:"URL" help:"Base URL of the server: absolute references to it are local (${default})."`
+	Workers int      `env:"FHIR_LOAD_WORKERS" placeholder:"N" help:"Bundles, or chunks of lines, in work at once (two for each core)."`
+}
+
+// maxDocument is the largest document loaded.
+const maxDocument = 1 << 30
+
+// Validate checks the flags. Kong calls it.
+func (c *loadCommand) Validate() error {
+	if c.Workers < 0 {
+		return errors.New("--workers must be positive")
+	}
+	return errors.Join(c.check(), checkBaseURL(c.BaseURL))
+}
+
+// errNotLoaded makes the exit code tell of failures, which were printed.
+var errNotLoaded = errors.New("not all was loaded")
+
+// Run implements command.
+func (c *loadCommand) Run(ctx context.Context, p *program) (err error) {
+	files, err := load.Find(c.Files)
+	if err != nil {
+		return err
+	}
+	database, err := c.open(ctx, c.logger(p.stderr), prometheus.NewRegistry())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, database.close()) }()
+	service, err := newService(database, &c.resourceFlags, maxDocument)
+	if err != nil {
+		return err
+	}
+	journal, err := load.OpenJournal(filepath.Join(c.DataDir, "load.journal"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, journal.Close()) }()
+	loader := &load.Loader{Service: service, Store: database, Base: c.BaseURL, Workers: c.workers(), Journal: journal}
+	progress := newProgress(p.stderr, files)
+	result, err := loader.Run(ctx, files, progress)
+	progress.end()
+	report(p.stdout, &result)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return errors.New("interrupted: run it again to load the rest")
+	case err == nil && len(result.Failures) > 0:
+		return errNotLoaded
+	}
+	return err
+}
+
+func (c *loadCommand) workers() int {
+	if c.Workers > 0 {
+		return c.Workers
+	}
+	return 2 * runtime.GOMAXPROCS(0)
+}
+
+// report prints the sum of a load.
+func report(w io.Writer, r *load.Result) {
+	seconds := r.Duration.Seconds()
+	fmt.Fprintf(w, "loaded %d resources in %d bundles or chunks of %d files (%.1f MB) in %.1f s: %.0f resources/s, %.1f bundles/s, %.1f MB/s\n",
+		r.Resources, r.Units, r.Files, float64(r.Bytes)/1e6, seconds,
+		float64(r.Resources)/seconds, float64(r.Units)/seconds, float64(r.Bytes)/1e6/seconds)
+	if r.Skipped > 0 {
+		fmt.Fprintf(w, "left out %d that an earlier load brought in\n", r.Skipped)
+	}
+	if len(r.Failures) > 0 {
+		fmt.Fprintf(w, "%d failed\n", len(r.Failures))
+	}
+}

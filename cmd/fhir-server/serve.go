@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"starling/internal/rest"
+)
+
+// serveCommand serves the API until a signal comes.
+type serveCommand struct {
+	databaseFlags
+	listenFlags
+	resourceFlags
+	cacheFlags
+	logFlags
+
+	SubscriptionAllowPrivate bool `env:"FHIR_SUBSCRIPTION_ALLOW_PRIVATE" help:"Let Subscriptions deliver to loopback and private addresses."`
+}
+
+// Validate checks the flags. Kong calls it.
+func (c *serveCommand) Validate() error {
+	return errors.Join(c.databaseFlags.check(), c.listenFlags.check(), c.cacheFlags.check())
+}
+
+// Run implements command.
+func (c *serveCommand) Run(ctx context.Context, p *program) error {
+	logger := c.logger(p.stderr)
+	// Without a limit set or found, the garbage collector's own pace is right.
+	_, _ = memlimit.Set(memlimit.WithLogger(logger), memlimit.WithProvider(memlimit.FromCgroup))
+
+	s := &server{command: c, logger: logger}
+	if err := s.start(ctx); err != nil {
+		return errors.Join(err, s.close())
+	}
+	fmt.Fprintf(p.stdout, "fhir-server: serving FHIR R4 at %s\n", s.url())
+	var failed error
+	select {
+	case <-ctx.Done():
+		logger.Info("stopping", "drainDelay", c.DrainDelay, "drainTimeout", c.DrainTimeout)
+	case failed = <-s.failed:
+	}
+	return errors.Join(failed, s.close())
+}
+
+// server is a running `serve`.
+type server struct {
+	command *serveCommand
+	logger  *slog.Logger
+	health  rest.Health
+
+	listener net.Listener
+	api      *http.Server
+	admin    *http.Server
+	database *database
+	// failed gets the error of a listener that broke.
+	failed chan error
+}
+
+// start listens, opens the database, and serves. What it started when it fails,
+// close stops.
+func (s *server) start(ctx context.Context) (err error) {
+	s.failed = make(chan error, 2)
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+
+	// Both addresses are taken before the database is opened: that they are in
+	// use is found at once.
+	if s.listener, err = net.Listen("tcp", s.command.Listen); err != nil {
+		return err
+	}
+	if s.command.AdminListen != "" {
+		listener, err := net.Listen("tcp", s.command.AdminListen)
+		if err != nil {
+			return err
+		}
+		s.admin = s.serve(listener, rest.Admin(registry, &s.health))
+	}
+	var opened atomic.Bool
+	s.health.Check("start", func(context.Context) error {
+		if !opened.Load() {
+			return errors.New("the database is being opened")
+		}
+		return nil
+	})
+	if s.database, err = s.command.open(ctx, s.logger, registry); err != nil {
+		return err
+	}
+	s.health.Check("database", s.database.Ready)
+	handler, err := s.handler(registry)
+	if err != nil {
+		return err
+	}
+	opened.Store(true)
+	s.api = s.serve(s.listener, handler)
+	return nil
+}
+
+// handler joins the parts of the API.
+func (s *server) handler(registerer prometheus.Registerer) (http.Handler, error) {
+	trusted, err := proxies(s.command.TrustedProxies)
+	if err != nil {
+		return nil, err
+	}
+	service, err := newService(s.database, &s.command.resourceFlags, s.command.MaxBody)
+	if err != nil {
+		return nil, err
+	}
+	return rest.New(rest.Config{
+		Service: service, BaseURL: s.command.baseURL(), Proxies: trusted,
+		MaxBody: s.command.MaxBody, Timeout: s.command.RequestTimeout,
+		Metrics: rest.NewMetrics(registerer), Health: &s.health, Logger: s.logger, AccessLog: s.command.AccessLog,
+	}), nil
+}
+
+// The limits on a connection. A request's own limit is --request-timeout.
+const (
+	readHeaderTimeout = 10 * time.Second
+	readTimeout       = 2 * time.Minute
+	idleTimeout       = 2 * time.Minute
+	maxHeaderBytes    = 64 << 10
+)
+
+// serve starts serving HTTP/1.1, and HTTP/2 to clients that begin with it.
+func (s *server) serve(listener net.Listener, handler http.Handler) *http.Server {
+	server := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
+	}
+	server.Protocols = new(http.Protocols)
+	server.Protocols.SetHTTP1(true)
+	server.Protocols.SetUnencryptedHTTP2(true)
+	go func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			s.failed <- err
+		}
+	}()
+	return server
+}
+
+// url is where the API answers, as its clients are told.
+func (s *server) url() string {
+	if base := s.command.baseURL(); base != "" {
+		return base
+	}
+	return "http://" + s.listener.Addr().String() + rest.BasePath
+}

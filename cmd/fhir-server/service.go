@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+
+	"starling/internal/fhir"
+	"starling/internal/fhir/definition"
+	"starling/internal/fhir/element"
+	"starling/internal/fhir/search"
+	"starling/internal/interaction"
+	"starling/internal/validation"
+)
+
+// newService joins the interactions with what they work on. maxBody bounds the
+// documents it takes.
+func newService(store fhir.Store, flags *resourceFlags, maxBody int64) (*interaction.Service, error) {
+	definitions := definition.R4()
+	searches := search.New(definitions)
+	validator, err := newValidator(definitions, flags.Validation)
+	if err != nil {
+		return nil, err
+	}
+	return &interaction.Service{
+		Store: store, Definitions: definitions, Validator: validator,
+		Indexer: searches, Planner: searches, Served: searches.Served,
+		Limits:   element.Limits{Depth: element.DefaultLimits.Depth, Size: int(maxBody)},
+		Software: software(),
+	}, nil
+}
+
+func newValidator(definitions *definition.Registry, level string) (interaction.Validator, error) {
+	switch level {
+	case "full":
+		return validation.New(definitions), nil
+	case "off":
+		return unchecked{}, nil
+	}
+	return nil, fmt.Errorf("--validation=%s is not available in this version; use full or off", level)
+}
+
+// unchecked is the validation level off: what parses is stored.
+type unchecked struct{}
+
+// Validate implements interaction.Validator.
+func (unchecked) Validate(fhir.ResourceType, element.Node) []fhir.Issue { return nil }

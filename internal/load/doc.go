@@ -1,0 +1,9 @@
+// Package load brings files of resources into a server: Bundles, single
+// resources and NDJSON, also compressed with gzip. What it posts goes through
+// the interactions as a client's requests do, so it is validated and indexed in
+// the same way.
+//
+// The work is cut into units, each committed as a whole: a Bundle, or a chunk of
+// lines. A journal remembers by their content which units were loaded, so that
+// a load that was broken off continues where it stopped.
+package load
