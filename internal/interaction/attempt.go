@@ -86,7 +86,7 @@ func (a *attempt) write(ctx context.Context) error {
 // fill gives a write the content of its entry, links rewritten.
 func (a *attempt) fill(write *fhir.Write, e *transactionEntry) error {
 	p := e.prepared
-	if len(e.links) > 0 {
+	if len(e.links) > 0 && len(a.conditions)+len(a.references) > 0 {
 		text := rewrite(e.request.resource.Raw(), e.links, a.keys.replacement)
 		if string(text) != string(e.text) {
 			var err error

@@ -39,12 +39,12 @@ func (a *attempt) resolveBefore(ctx context.Context) error {
 // resolveAfter resolves the other references, which may lead to what the
 // transaction wrote, and amends the resources that have them.
 func (a *attempt) resolveAfter(ctx context.Context) error {
-	if len(a.keys.references) == len(a.references) {
-		return nil
-	}
 	before := maps.Clone(a.keys.references)
 	if err := a.resolve(ctx, func(fhir.ResourceType) bool { return true }); err != nil {
 		return err
+	}
+	if len(before) == len(a.keys.references) {
+		return nil
 	}
 	var amended []*fhir.Write
 	for i, write := range a.writes {
@@ -66,9 +66,10 @@ func (a *attempt) resolveAfter(ctx context.Context) error {
 }
 
 // resolve searches for the resources that references of some types lead to,
-// each once, in the order of the entries.
+// each once.
 func (a *attempt) resolve(ctx context.Context, now func(fhir.ResourceType) bool) error {
-	for _, e := range a.entries {
+	for _, number := range a.writers {
+		e := a.entries[number]
 		for i := range e.links {
 			l := &e.links[i]
 			condition := a.references[l.text]

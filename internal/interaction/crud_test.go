@@ -130,7 +130,7 @@ func TestBinary(t *testing.T) {
 	}
 	s.do(StatusOK, "PUT", "Binary/"+created.Resource.ID, "other", raw)
 	s.do(StatusCreated, "POST", "Binary", `{"resourceType":"Binary","contentType":"image/png","data":"AAAA"}`)
-	s.refuse(fhir.KindUnprocessable, fhir.IssueNotSupported, "GET", "Binary?_id=1", "")
+	s.refuse(fhir.KindMethodNotAllowed, fhir.IssueNotSupported, "GET", "Binary?_id=1", "")
 }
 
 func TestHistory(t *testing.T) {

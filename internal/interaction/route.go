@@ -28,6 +28,9 @@ func (s *Service) Route(method, path, rawQuery string) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
+	if request.Type != "" && !searchable(request.Type) {
+		route = slices.DeleteFunc(slices.Clone(route), func(c choice) bool { return c.interaction == SearchType })
+	}
 	for _, choice := range route {
 		if choice.method == method {
 			request.Interaction = choice.interaction
@@ -191,8 +194,11 @@ func notAllowed(method, path string, route []choice) error {
 	if path == "" {
 		path = "the base"
 	}
-	failure := fhir.NewError(fhir.KindMethodNotAllowed, fhir.IssueNotSupported,
-		method+" is not served at "+path+"; "+strings.Join(allow, ", ")+" would be.")
+	text := method + " is not served at " + path
+	if len(allow) > 0 {
+		text += "; " + strings.Join(allow, ", ") + " would be"
+	}
+	failure := fhir.NewError(fhir.KindMethodNotAllowed, fhir.IssueNotSupported, text+".")
 	failure.Allow = slices.Clip(allow)
 	return failure
 }

@@ -88,6 +88,8 @@ func TestRouteRefuses(t *testing.T) {
 		{"POST", "Patient/1", "", fhir.KindMethodNotAllowed, []string{"GET", "HEAD", "PUT", "DELETE"}},
 		{"PUT", "Patient/1/_history/1", "", fhir.KindMethodNotAllowed, []string{"GET", "HEAD"}},
 		{"GET", "Patient/_search", "", fhir.KindMethodNotAllowed, []string{"POST"}},
+		{"GET", "Binary", "", fhir.KindMethodNotAllowed, []string{"POST", "PUT", "DELETE"}},
+		{"POST", "Binary/_search", "", fhir.KindMethodNotAllowed, nil},
 		{"OPTIONS", "Patient", "", fhir.KindMethodNotAllowed, []string{"GET", "HEAD", "POST", "PUT", "DELETE"}},
 	} {
 		_, err := s.Route(c.method, c.path, c.query)

@@ -35,9 +35,6 @@ type searchPlan struct {
 // plan reads the parameters of a search. Those that concern the answer alone
 // are not the planner's.
 func (s *Service) plan(request *Request) (*searchPlan, error) {
-	if request.Type == "Binary" && request.Interaction == SearchType {
-		return nil, fhir.NewError(fhir.KindUnprocessable, fhir.IssueNotSupported, "Binary resources cannot be searched.")
-	}
 	f, err := parseForm(request.Query)
 	if err != nil {
 		return nil, err

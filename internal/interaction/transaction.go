@@ -1,7 +1,6 @@
 package interaction
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"time"
@@ -16,22 +15,9 @@ import (
 // does the rest, once or, at the database's wish, more often.
 func (s *Service) transaction(ctx context.Context, outer *Request, nodes element.Node) (*Response, error) {
 	t := &transaction{Service: s, outer: outer, byURL: map[string]int{}}
-	if err := t.readEntries(nodes); err != nil {
-		return nil, err
-	}
-	if err := t.prepareEntries(); err != nil {
-		return nil, err
-	}
-	if err := t.readAhead(ctx); err != nil {
-		return nil, err
-	}
-	var done *attempt
-	err := s.Store.Transact(ctx, t.conditions, func(tx fhir.Tx) error {
-		done = newAttempt(t, tx)
-		return done.run(ctx)
-	})
+	done, err := t.carryOut(ctx, nodes)
 	if err != nil {
-		return nil, err
+		return nil, ofBundle(err)
 	}
 	b := newBundle("transaction-response", time.Time{})
 	for i, e := range t.entries {
@@ -42,6 +28,39 @@ func (s *Service) transaction(ctx context.Context, outer *Request, nodes element
 		b.add(ctx, e.request, response, inEntry(i, failure))
 	}
 	return &Response{Status: StatusOK, Body: b.end(), Changed: len(done.writes) > 0}, nil
+}
+
+func (t *transaction) carryOut(ctx context.Context, nodes element.Node) (done *attempt, err error) {
+	if err := t.readEntries(nodes); err != nil {
+		return nil, err
+	}
+	if err := t.prepareEntries(); err != nil {
+		return nil, err
+	}
+	if err := t.readAhead(ctx); err != nil {
+		return nil, err
+	}
+	err = t.Store.Transact(ctx, t.conditions, func(tx fhir.Tx) error {
+		done = newAttempt(t, tx)
+		return done.run(ctx)
+	})
+	return done, err
+}
+
+// ofBundle makes the failure of an entry that of its transaction. What says of
+// the entry's URL that nothing is there would be wrong of the Bundle's.
+func ofBundle(err error) error {
+	var failure *fhir.Error
+	if !errors.As(err, &failure) {
+		return err
+	}
+	whole := *failure
+	whole.Allow, whole.Resource = nil, nil
+	switch whole.Kind {
+	case fhir.KindNotFound, fhir.KindGone, fhir.KindMethodNotAllowed:
+		whole.Kind = fhir.KindInvalid
+	}
+	return &whole
 }
 
 // transaction is a Bundle ready to be carried out.
@@ -173,8 +192,10 @@ func (t *transaction) prepareEntry(e *transactionEntry, likely *linkTargets) err
 	}
 	// A uuid that becomes a relative reference is no uuid any more, so what
 	// is validated has its references replaced and nothing else.
+	others := false
 	checked := rewrite(e.text, e.links, func(l *link) (string, bool) {
 		if l.kind != inReference && l.kind != inConditional {
+			others = true
 			return "", false
 		}
 		return likely.replacement(l)
@@ -186,10 +207,11 @@ func (t *transaction) prepareEntry(e *transactionEntry, likely *linkTargets) err
 	if e.prepared, err = t.accept(e.key.Type, tree.Root(), t.outer.Base); err != nil {
 		return err
 	}
-	e.text = rewrite(e.text, e.links, likely.replacement)
-	if bytes.Equal(e.text, checked) {
+	if !others {
+		e.text = checked
 		return nil
 	}
+	e.text = rewrite(e.text, e.links, likely.replacement)
 	return t.reread(e)
 }
 

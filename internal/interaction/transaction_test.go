@@ -57,10 +57,10 @@ func TestTransactionIsAllOrNothing(t *testing.T) {
 	}{
 		"invalid":         {fhir.KindInvalid, fhir.IssueStructure, entryJSON("POST", "Patient", `{"resourceType":"Patient","colour":1}`), "Bundle.entry[1].resource.colour"},
 		"precondition":    {fhir.KindPreconditionFailed, fhir.IssueConflict, entryJSON("PUT", "Patient/old", patient("old", "0"), `,"ifMatch":"W/\"7\""`), "Bundle.entry[1]"},
-		"read of nothing": {fhir.KindNotFound, fhir.IssueNotFound, entryJSON("GET", "Patient/never", ""), "Bundle.entry[1]"},
+		"read of nothing": {fhir.KindInvalid, fhir.IssueNotFound, entryJSON("GET", "Patient/never", ""), "Bundle.entry[1]"},
 		"identity twice":  {fhir.KindInvalid, fhir.IssueDuplicate, entryJSON("DELETE", "Patient/x", ""), "Bundle.entry[0]"},
 		"id mismatch":     {fhir.KindInvalid, fhir.IssueInvalid, entryJSON("PUT", "Patient/y", patient("z", "1")), "Bundle.entry[1].resource.id"},
-		"unknown type":    {fhir.KindNotFound, fhir.IssueNotFound, entryJSON("GET", "Colour/1", ""), "Bundle.entry[1]"},
+		"unknown type":    {fhir.KindInvalid, fhir.IssueNotFound, entryJSON("GET", "Colour/1", ""), "Bundle.entry[1]"},
 		"no request":      {fhir.KindInvalid, fhir.IssueRequired, `{"resource":` + patient("", "1") + `}`, "Bundle.entry[1]"},
 		"reference, none": {fhir.KindPreconditionFailed, fhir.IssueNotFound, entryJSON("POST", "Observation", observation("Patient?"+identifier("none"))), "Bundle.entry[1]"},
 		"reference, no parameter": {
