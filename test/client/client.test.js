@@ -189,7 +189,7 @@ describe('bundles', () => {
     }), 412);
     assert.match(JSON.stringify(error.response.data.issue[0].expression), /Bundle\.entry\[1\]/);
     const found = await client.search({ resourceType: 'Patient', searchParams: { identifier: `${system}|${value}` } });
-    assert.equal(found.total, 0);
+    assert.equal((found.entry ?? []).length, 0);
   });
 });
 
