@@ -1,6 +1,9 @@
 package search
 
 import (
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"starling/internal/fhir"
@@ -14,6 +17,9 @@ type Search struct {
 	registry *definition.Registry
 	types    map[fhir.ResourceType]*lazyParameters
 	now      func() time.Time // for the prefix ap of dates
+
+	folding  sync.Map // by code system, what foldsCase found
+	foldings atomic.Int64
 }
 
 // New makes a Search for all resource types of a registry.
@@ -41,6 +47,17 @@ func (s *Search) foldsCase(system string) bool {
 	if system == "" {
 		return false
 	}
+	if folds, ok := s.folding.Load(system); ok {
+		return folds.(bool)
+	}
 	sensitive, known := s.registry.CaseSensitive(system)
-	return known && !sensitive
+	folds := known && !sensitive
+	// Clients choose the name: what is kept is bounded, and holds on to no
+	// request.
+	if s.foldings.Add(1) <= maxFoldings {
+		s.folding.Store(strings.Clone(system), folds)
+	}
+	return folds
 }
+
+const maxFoldings = 4096
