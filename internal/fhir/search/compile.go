@@ -237,17 +237,15 @@ func (s *step) next(op pathOp) *step {
 	return f.then
 }
 
-// isA reports whether a type is another or specializes it: Age is a Quantity.
+// isA decides `as`: whether a type is another or specializes it, as Age does
+// Quantity. A primitive is its own type alone: a canonical is no uri.
 func (s *Search) isA(typ, other string) bool {
-	for typ != "" {
-		if typ == other {
-			return true
-		}
+	for typ != other {
 		t := s.registry.Type(typ)
-		if t == nil {
+		if t == nil || t.Kind == definition.KindPrimitive {
 			return false
 		}
 		typ = t.Base
 	}
-	return false
+	return true
 }

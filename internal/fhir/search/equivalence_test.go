@@ -24,7 +24,7 @@ func newEquivalence() *equivalence {
 }
 
 // prepare compiles a type and makes its walk record the nodes it takes.
-func (e *equivalence) prepare(t *testing.T, typ fhir.ResourceType) {
+func (e *equivalence) prepare(t tester, typ fhir.ResourceType) {
 	compiled, err := e.search.parameters(typ)
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func (e *equivalence) prepare(t *testing.T, typ fhir.ResourceType) {
 	e.expressions[typ] = byParam
 }
 
-func (e *equivalence) check(t *testing.T, name string, root element.Node) {
+func (e *equivalence) check(t tester, name string, root element.Node) {
 	typ := resourceType(root)
 	if !definition.R4().IsResourceType(string(typ)) {
 		return

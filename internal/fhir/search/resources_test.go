@@ -83,3 +83,9 @@ const explanationOfBenefit = `{
   "payment": {"type": {"coding": [{"system": "http://terminology.hl7.org/CodeSystem/ex-paymenttype", "code": "complete"}]}, "date": "2014-08-31",
     "amount": {"value": 96.00, "currency": "USD"}}
 }`
+
+// tester is a *testing.T or a *rapid.T.
+type tester interface {
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+}
