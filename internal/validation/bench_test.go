@@ -2,10 +2,26 @@ package validation_test
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"starling/internal/fhir/element"
 )
+
+// A resource with nothing wrong costs its unescaped strings and the check's own
+// state, whatever its size.
+func TestValidateAllocatesNothingAnElement(t *testing.T) {
+	items := strings.Repeat(`{"linkId":"1","text":"x","type":"group","item":[{"linkId":"2","type":"decimal","required":true}]},`, 500)
+	root := parse(t, `{"resourceType":"Questionnaire","status":"draft","item":[`+items+`{"linkId":"3","type":"display"}]}`)
+	allocations := testing.AllocsPerRun(10, func() {
+		if validator().Validate("Questionnaire", root) != nil {
+			t.Fatal("refused")
+		}
+	})
+	if allocations > 1 {
+		t.Errorf("%v allocations; want 1", allocations)
+	}
+}
 
 func BenchmarkValidate(b *testing.B) {
 	text, err := os.ReadFile("../fhir/element/testdata/observation.json")
