@@ -72,7 +72,7 @@ func TestDrainFinishesRequestsInFlight(t *testing.T) {
 		t.Fatal("not ready to begin with")
 	}
 	finish, done := r.slow(t)
-	eventually(t, "the request is in flight", func() bool { return strings.Contains(metrics(t, r), "fhir_requests_in_flight 1") })
+	eventually(t, "the request is in flight", func() bool { return strings.Contains(metrics(t, r), "starling_requests_in_flight 1") })
 
 	r.stop()
 	eventually(t, "unready on the API's address", func() bool { return status(ready) == 503 })
@@ -111,7 +111,7 @@ func TestDrainHasALimit(t *testing.T) {
 			response.Body.Close()
 		}
 	}()
-	eventually(t, "the request is in flight", func() bool { return strings.Contains(metrics(t, r), "fhir_requests_in_flight 1") })
+	eventually(t, "the request is in flight", func() bool { return strings.Contains(metrics(t, r), "starling_requests_in_flight 1") })
 	started := time.Now()
 	r.stop()
 	err := <-r.ended

@@ -84,7 +84,7 @@ func serve(t *testing.T, databaseURL string, flags ...string) *running {
 	if !ok {
 		t.Fatalf("first line: %q", lines.Text())
 	}
-	r.base = url
+	r.base, _, _ = strings.Cut(url, " as ")
 	t.Cleanup(func() {
 		cancel()
 		if err := <-r.ended; err != nil {

@@ -43,7 +43,7 @@ func (c *serveCommand) Run(ctx context.Context, p *program) error {
 	if err := s.start(ctx); err != nil {
 		return errors.Join(err, s.close())
 	}
-	fmt.Fprintf(p.stdout, "fhir-server: serving FHIR R4 at %s\n", s.url())
+	fmt.Fprintf(p.stdout, "fhir-server: serving FHIR R4 at %s\n", s.address())
 	var failed error
 	select {
 	case <-ctx.Done():
@@ -127,6 +127,7 @@ func (s *server) handler(registerer prometheus.Registerer) (http.Handler, error)
 const (
 	readHeaderTimeout = 10 * time.Second
 	readTimeout       = 2 * time.Minute
+	writeTimeout      = 2 * time.Minute
 	idleTimeout       = 2 * time.Minute
 	maxHeaderBytes    = 64 << 10
 )
@@ -135,8 +136,11 @@ const (
 func (s *server) serve(listener net.Listener, handler http.Handler) *http.Server {
 	server := &http.Server{
 		Handler:           handler,
-		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
+		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout,
+		// From the headers read to the answer sent.
+		WriteTimeout:   readTimeout + s.command.RequestTimeout + writeTimeout,
+		MaxHeaderBytes: maxHeaderBytes,
+		ErrorLog:       slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
 	}
 	server.Protocols = new(http.Protocols)
 	server.Protocols.SetHTTP1(true)
@@ -149,10 +153,11 @@ func (s *server) serve(listener net.Listener, handler http.Handler) *http.Server
 	return server
 }
 
-// url is where the API answers, as its clients are told.
-func (s *server) url() string {
-	if base := s.command.baseURL(); base != "" {
-		return base
+// address is where the API answers, and what it calls itself if that differs.
+func (s *server) address() string {
+	address := "http://" + s.listener.Addr().String() + rest.BasePath
+	if base := s.command.baseURL(); base != "" && base != address {
+		address += " as " + base
 	}
-	return "http://" + s.listener.Addr().String() + rest.BasePath
+	return address
 }

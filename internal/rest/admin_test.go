@@ -53,14 +53,14 @@ func TestMetrics(t *testing.T) {
 	h.do("GET", "/fhir/Patient/1", "", "Accept: application/fhir+xml")
 	text := get(Admin(h.metrics, h.health), "/metrics").Body.String()
 	for _, want := range []string{
-		`fhir_requests_total{interaction="read",status="2xx",type="Patient"} 1`,
-		`fhir_requests_total{interaction="update",status="2xx",type="Patient"} 1`,
-		`fhir_requests_total{interaction="read",status="4xx",type="Patient"} 1`,
-		`fhir_requests_total{interaction="none",status="4xx",type=""} 1`,
-		`fhir_request_duration_seconds_count{interaction="read"} 2`,
-		`fhir_request_body_bytes_sum 26`,
-		`fhir_response_body_bytes_count 4`,
-		`fhir_requests_in_flight 0`,
+		`starling_requests_total{interaction="read",status="2xx",type="Patient"} 1`,
+		`starling_requests_total{interaction="update",status="2xx",type="Patient"} 1`,
+		`starling_requests_total{interaction="read",status="4xx",type="Patient"} 1`,
+		`starling_requests_total{interaction="none",status="4xx",type=""} 1`,
+		`starling_request_duration_seconds_count{interaction="read"} 2`,
+		`starling_request_body_bytes_sum 26`,
+		`starling_response_body_bytes_count 4`,
+		`starling_requests_in_flight 0`,
 	} {
 		if !strings.Contains(text, want+"\n") {
 			t.Errorf("no %s in\n%s", want, text)

@@ -9,8 +9,19 @@ import (
 	"starling/internal/interaction"
 )
 
+// What caches are told of every answer to a GET: which request headers it
+// depends on, and that the client alone may keep it, asking again each time.
+// Without the latter, Last-Modified would let them guess a lifetime.
+var (
+	vary         = []string{"Accept, Accept-Encoding, Origin"}
+	cacheControl = []string{"private, no-cache"}
+)
+
 // answer is the exchange of the API.
 func (a *api) answer(ctx context.Context, in *incoming, out *outgoing) {
+	if in.Method == http.MethodGet || in.Method == http.MethodHead {
+		out.Header["Vary"], out.Header["Cache-Control"] = vary, cacheControl
+	}
 	f, err := a.interact(ctx, in, out)
 	if err != nil {
 		out.fail(in, err)
@@ -23,7 +34,7 @@ func (a *api) answer(ctx context.Context, in *incoming, out *outgoing) {
 // interact carries out the interaction asked for and writes its answer. The
 // format it gives is right also for an error.
 func (a *api) interact(ctx context.Context, in *incoming, out *outgoing) (format, error) {
-	f, unacceptable := negotiate(in.Header.Get("Accept"), in.RawQuery)
+	f, unacceptable := negotiate(in.header("Accept"), in.RawQuery)
 	path, ok := relative(in)
 	if !ok {
 		return f, fhir.NewError(fhir.KindNotFound, fhir.IssueNotFound, "Nothing is served at this address; the FHIR API is under "+BasePath+".")
@@ -49,7 +60,7 @@ func (a *api) interact(ctx context.Context, in *incoming, out *outgoing) (format
 	}
 	if form {
 		// The form of POST _search may hold _format, too.
-		if f, err = negotiate(in.Header.Get("Accept"), request.RawQuery); err != nil {
+		if f, err = negotiate(in.header("Accept"), request.RawQuery); err != nil {
 			return f, err
 		}
 	}

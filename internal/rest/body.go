@@ -20,7 +20,7 @@ var gzipReaders sync.Pool
 // the request lives.
 func readBody(in *incoming, out *outgoing, limit int64) ([]byte, error) {
 	body, length := in.Body, in.ContentLength
-	switch encoding := strings.ToLower(in.Header.Get("Content-Encoding")); encoding {
+	switch encoding := strings.ToLower(in.header("Content-Encoding")); encoding {
 	case "", "identity":
 	case "gzip", "x-gzip":
 		reader, err := newGzipReader(body)

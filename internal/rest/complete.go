@@ -11,16 +11,15 @@ import (
 
 // complete adds to a routed request what its headers and body say.
 func (a *api) complete(request *interaction.Request, in *incoming, out *outgoing) error {
-	header := in.Header
 	request.Base = a.bases.of(in)
-	request.IfMatch = header.Get("If-Match")
-	request.IfNoneMatch = header.Get("If-None-Match")
-	request.IfNoneExist = header.Get("If-None-Exist")
-	if since := header.Get("If-Modified-Since"); since != "" {
+	request.IfMatch = in.header("If-Match")
+	request.IfNoneMatch = in.header("If-None-Match")
+	request.IfNoneExist = in.header("If-None-Exist")
+	if since := in.header("If-Modified-Since"); since != "" {
 		// RFC 9110, section 13.1.3: a date that cannot be read is ignored.
 		request.IfModifiedSince, _ = http.ParseTime(since)
 	}
-	request.Return, request.Handling = preferences(header["Prefer"])
+	request.Return, request.Handling = preferences(in.Header["Prefer"])
 	switch in.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch:
 		return a.takeBody(request, in, out)
@@ -30,7 +29,7 @@ func (a *api) complete(request *interaction.Request, in *incoming, out *outgoing
 
 // takeBody reads the body as what the interaction expects.
 func (a *api) takeBody(request *interaction.Request, in *incoming, out *outgoing) error {
-	contentType := in.Header.Get("Content-Type")
+	contentType := in.header("Content-Type")
 	kind, err := classify(contentType)
 	switch {
 	case searches(request.Interaction):
@@ -69,7 +68,7 @@ func (a *api) takeForm(request *interaction.Request, kind bodyKind, in *incoming
 		return err
 	}
 	if kind != bodyForm {
-		return unsupportedMedia(in.Header.Get("Content-Type"), "application/x-www-form-urlencoded")
+		return unsupportedMedia(in.header("Content-Type"), "application/x-www-form-urlencoded")
 	}
 	form := string(body)
 	if request.RawQuery != "" {
@@ -88,10 +87,10 @@ func (a *api) takeForm(request *interaction.Request, kind bodyKind, in *incoming
 // (https://hl7.org/fhir/R4/binary.html#rest).
 func takeBinary(request *interaction.Request, kind bodyKind, in *incoming) {
 	if kind == bodyJSON && !saysBinary(request.Body) {
-		request.ContentType = in.Header.Get("Content-Type")
+		request.ContentType = in.header("Content-Type")
 	}
 	if request.ContentType != "" {
-		request.SecurityContext = in.Header.Get("X-Security-Context")
+		request.SecurityContext = in.header("X-Security-Context")
 	}
 }
 

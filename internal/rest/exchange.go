@@ -31,6 +31,15 @@ type incoming struct {
 	RequestID string
 }
 
+// header gives a header's first value, "" if it is absent. name must be in
+// canonical form.
+func (in *incoming) header(name string) string {
+	if values := in.Header[name]; len(values) > 0 {
+		return values[0]
+	}
+	return ""
+}
+
 // outgoing is the answer being made. Status and Body are sent as they stand
 // when the outermost exchange returns; Header is the front's own.
 type outgoing struct {

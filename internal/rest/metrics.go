@@ -23,21 +23,21 @@ var statusClasses = [...]string{"", "1xx", "2xx", "3xx", "4xx", "5xx"}
 func NewMetrics(registerer prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "fhir_requests_total", Help: "Requests answered, by interaction, resource type and class of status.",
+			Name: "starling_requests_total", Help: "Requests answered, by interaction, resource type and class of status.",
 		}, []string{"interaction", "type", "status"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "fhir_request_duration_seconds", Help: "Time to carry out a request, without sending the answer.",
+			Name: "starling_request_duration_seconds", Help: "Time to carry out a request, without sending the answer.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}, []string{"interaction"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "fhir_requests_in_flight", Help: "Requests being answered.",
+			Name: "starling_requests_in_flight", Help: "Requests being answered.",
 		}),
 		received: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "fhir_request_body_bytes", Help: "Size of request bodies, decompressed.",
+			Name: "starling_request_body_bytes", Help: "Size of request bodies, decompressed.",
 			Buckets: prometheus.ExponentialBuckets(256, 4, 10),
 		}),
 		sent: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "fhir_response_body_bytes", Help: "Size of response bodies, as sent.",
+			Name: "starling_response_body_bytes", Help: "Size of response bodies, as sent.",
 			Buckets: prometheus.ExponentialBuckets(256, 4, 10),
 		}),
 	}

@@ -13,7 +13,7 @@ const maxRequestID = 128
 // header and a log, else a random one.
 func identified(next exchange) exchange {
 	return func(ctx context.Context, in *incoming, out *outgoing) {
-		if in.RequestID = in.Header.Get("X-Request-Id"); !validRequestID(in.RequestID) {
+		if in.RequestID = in.header("X-Request-Id"); !validRequestID(in.RequestID) {
 			in.RequestID = newRequestID()
 		}
 		out.set("X-Request-Id", in.RequestID)

@@ -101,7 +101,7 @@ type harness struct {
 	metrics *prometheus.Registry
 }
 
-func newHarness(t *testing.T, change ...func(*Config)) *harness {
+func newHarness(t testing.TB, change ...func(*Config)) *harness {
 	t.Helper()
 	h := &harness{seam: &seam{}, log: &bytes.Buffer{}, health: &Health{}, metrics: prometheus.NewRegistry()}
 	config := Config{

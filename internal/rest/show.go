@@ -2,16 +2,10 @@ package rest
 
 import (
 	"net/http"
+	"strconv"
 
 	"starling/internal/interaction"
 )
-
-// vary lists the request headers that an answer depends on.
-var vary = []string{"Accept, Accept-Encoding, Origin"}
-
-// cacheControl lets the client alone keep an answer, and only if it asks again
-// each time: without it, Last-Modified would let caches guess a lifetime.
-var cacheControl = []string{"private, no-cache"}
 
 // show writes a response.
 func (out *outgoing) show(request *interaction.Request, response *interaction.Response, f format) {
@@ -51,10 +45,8 @@ func writes(name interaction.Name) bool {
 	return false
 }
 
-// version writes the headers that name the version shown, and how it may be
-// cached.
+// version writes the headers that name the version shown.
 func (out *outgoing) version(response *interaction.Response) {
-	out.Header["Vary"], out.Header["Cache-Control"] = vary, cacheControl
 	switch {
 	case response.ETag != "":
 		out.set("Etag", response.ETag)
@@ -72,6 +64,5 @@ func contentLocation(request *interaction.Request, response *interaction.Respons
 		return location
 	}
 	r := response.Resource
-	etag := interaction.ETagOf(r.VersionID) // W/"3"
-	return request.Base + "/" + string(r.Type) + "/" + r.ID + "/_history/" + etag[3:len(etag)-1]
+	return request.Base + "/" + string(r.Type) + "/" + r.ID + "/_history/" + strconv.FormatInt(r.VersionID, 10)
 }
