@@ -9,13 +9,21 @@ import (
 
 // http://hl7.org/fhirpath/N1/#conversion
 var conversionFunctions = map[string]function{
-	"toBoolean":          converter(toBoolean),
-	"convertsToBoolean":  converts(toBoolean),
-	"toInteger":          converter(toInteger),
-	"convertsToInteger":  converts(toInteger),
-	"toDecimal":          converter(toDecimal),
-	"convertsToDecimal":  converts(toDecimal),
-	"toString":           converter(toString),
+	"toBoolean":         converter(toBoolean),
+	"convertsToBoolean": converts(toBoolean),
+	"toInteger":         converter(toInteger),
+	"convertsToInteger": converts(toInteger),
+	"toDecimal":         converter(toDecimal),
+	"convertsToDecimal": converts(toDecimal),
+	"toString": onItem(func(r *run, item Item) error {
+		if item.isPrimitive() && item.hasValue() && item.Decimal() == nil {
+			return r.pushValue(item.Text()) // a date as it was written
+		}
+		if value := toString(item.system()); value != nil {
+			return r.pushValue(value)
+		}
+		return nil
+	}),
 	"convertsToString":   converts(toString),
 	"toDate":             converter(toDate),
 	"convertsToDate":     converts(toDate),

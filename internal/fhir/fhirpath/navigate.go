@@ -53,7 +53,7 @@ func (r *run) pushMember(item Item, s *site) error {
 	}
 	value := object.Get(slot.name)
 	var extra element.Node
-	if slot.extra != "" && object.Len() > 1 || !value.Exists() && slot.extra != "" {
+	if slot.extra != "" && (!value.Exists() || object.Len() > 1) {
 		extra = object.Get(slot.extra)
 	}
 	return r.pushValues(slot.shape, value, extra)
