@@ -87,7 +87,7 @@ func specialStep(n *special) step {
 func (c *compiler) member(n *member) (step, error) {
 	at := &site{name: n.name}
 	if n.recv == nil {
-		if n.name != "" && n.name[0] >= 'A' && n.name[0] <= 'Z' {
+		if isTypeLike(n.name) {
 			return typeOrMember(at), nil
 		}
 		return func(r *run) error {

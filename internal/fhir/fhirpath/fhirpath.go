@@ -10,6 +10,8 @@ import (
 // use.
 type Expression struct {
 	text  string
+	model *model
+	root  node
 	start step
 }
 
@@ -17,10 +19,7 @@ type Expression struct {
 // with: one expression serves every type that its paths name. The error is an
 // *Error and names the place at fault.
 func Compile(reg *definition.Registry, expr string) (*Expression, error) {
-	return compileWith(modelOf(reg), expr)
-}
-
-func compileWith(m *model, expr string) (*Expression, error) {
+	m := modelOf(reg)
 	root, err := parse(expr)
 	if err != nil {
 		return nil, located(err, expr)
@@ -30,7 +29,7 @@ func compileWith(m *model, expr string) (*Expression, error) {
 	if err != nil {
 		return nil, located(err, expr)
 	}
-	return &Expression{text: expr, start: start}, nil
+	return &Expression{text: expr, model: m, root: root, start: start}, nil
 }
 
 // String gives the expression as it was written.

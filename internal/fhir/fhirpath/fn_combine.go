@@ -4,7 +4,7 @@ package fhirpath
 var combineFunctions = map[string]function{
 	"union": {1, 1, func(c *compiler, call invocation) (step, error) {
 		other, err := c.compile(call.args[0])
-		return unionOf([]step{call.recv, other}), err
+		return unionOf([]unionPart{{step: call.recv}, {step: other}}), err
 	}},
 	"combine": {1, 1, func(c *compiler, call invocation) (step, error) {
 		other, err := c.compile(call.args[0])

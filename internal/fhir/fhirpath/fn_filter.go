@@ -27,6 +27,9 @@ func compileWhere(c *compiler, call invocation) (step, error) {
 
 // filter keeps the items on the stack from a mark on that meet the criteria.
 func (r *run) filter(from int, criteria step) error {
+	if len(r.stack) == from {
+		return nil
+	}
 	outer := r.enter()
 	defer r.leave(outer)
 	to, end := from, len(r.stack)
