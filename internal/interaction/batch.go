@@ -50,9 +50,6 @@ func (s *Service) batch(ctx context.Context, outer *Request, nodes element.Node)
 		}
 		_ = group.Wait() // failures has them
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	b := newBundle("batch-response", time.Time{})
 	for i := range n {
 		b.add(ctx, requests[i], responses[i], failures[i])

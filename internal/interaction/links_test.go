@@ -1,6 +1,7 @@
 package interaction
 
 import (
+	"iter"
 	"strings"
 	"testing"
 
@@ -40,25 +41,39 @@ func TestRewriteLinks(t *testing.T) {
 		{"relative to the fullUrl", `{"resourceType":"Observation","subject":{"reference":"Patient/p"}}`, `"Patient/p"`, `"Patient/2"`},
 		{"elsewhere", `{"resourceType":"Observation","subject":{"reference":"Patient/q"}}`, "", ""},
 		{"text of no link", `{"resourceType":"Observation","subject":{"display":"urn:uuid:a"}}`, "", ""},
-		{"conditional", `{"resourceType":"Encounter","participant":[{"individual":{"reference":"Practitioner?identifier=s|1"}}]}`,
-			`"Practitioner?identifier=s|1"`, `"Practitioner/9"`},
-		{"conditional, absolute", `{"resourceType":"Encounter","participant":[{"individual":{"reference":"http://here/fhir/Practitioner?identifier=s|1"}}]}`,
-			`"http://here/fhir/Practitioner?identifier=s|1"`, `"Practitioner/9"`},
+		{
+			"conditional", `{"resourceType":"Encounter","participant":[{"individual":{"reference":"Practitioner?identifier=s|1"}}]}`,
+			`"Practitioner?identifier=s|1"`, `"Practitioner/9"`,
+		},
+		{
+			"conditional, absolute", `{"resourceType":"Encounter","participant":[{"individual":{"reference":"http://here/fhir/Practitioner?identifier=s|1"}}]}`,
+			`"http://here/fhir/Practitioner?identifier=s|1"`, `"Practitioner/9"`,
+		},
 		{"uri", `{"resourceType":"Patient","identifier":[{"system":"urn:uuid:a","value":"urn:uuid:a"}]}`, `"system":"urn:uuid:a"`, `"system":"Patient/1"`},
 		{"url", `{"resourceType":"Patient","photo":[{"url":"urn:uuid:a"}]}`, `"urn:uuid:a"`, `"Patient/1"`},
 		{"uuid", `{"resourceType":"Patient","extension":[{"url":"http://e","valueUuid":"urn:uuid:a"}]}`, `"urn:uuid:a"`, `"Patient/1"`},
-		{"extension of a primitive", `{"resourceType":"Patient","_active":{"extension":[{"url":"http://e","valueReference":{"reference":"urn:uuid:a"}}]}}`,
-			`"urn:uuid:a"`, `"Patient/1"`},
+		{
+			"extension of a primitive", `{"resourceType":"Patient","_active":{"extension":[{"url":"http://e","valueReference":{"reference":"urn:uuid:a"}}]}}`,
+			`"urn:uuid:a"`, `"Patient/1"`,
+		},
 		{"canonical", `{"resourceType":"Questionnaire","derivedFrom":["urn:uuid:a"]}`, "", ""},
-		{"contained", `{"resourceType":"Observation","contained":[{"resourceType":"Encounter","subject":{"reference":"urn:uuid:a"}}]}`,
-			`"urn:uuid:a"`, `"Patient/1"`},
+		{
+			"contained", `{"resourceType":"Observation","contained":[{"resourceType":"Encounter","subject":{"reference":"urn:uuid:a"}}]}`,
+			`"urn:uuid:a"`, `"Patient/1"`,
+		},
 		{"the document in a Bundle", `{"resourceType":"Bundle","entry":[{"fullUrl":"urn:uuid:a"}]}`, "", ""},
-		{"element by contentReference", `{"resourceType":"Questionnaire","item":[{"item":[{"item":[{"definition":"urn:uuid:a"}]}]}]}`,
-			`"urn:uuid:a"`, `"Patient/1"`},
-		{"narrative", `{"resourceType":"Patient","text":{"div":"<div><a id='x' href='urn:uuid:a'>urn:uuid:a</a></div>"}}`,
-			`href='urn:uuid:a'`, `href='Patient/1'`},
-		{"image", `{"resourceType":"Patient","text":{"div":"<div><img alt=\"urn:uuid:a\" src=\"urn:uuid:a\"/></div>"}}`,
-			`src=\"urn:uuid:a\"`, `src=\"Patient/1\"`},
+		{
+			"element by contentReference", `{"resourceType":"Questionnaire","item":[{"item":[{"item":[{"definition":"urn:uuid:a"}]}]}]}`,
+			`"urn:uuid:a"`, `"Patient/1"`,
+		},
+		{
+			"narrative", `{"resourceType":"Patient","text":{"div":"<div><a id='x' href='urn:uuid:a'>urn:uuid:a</a></div>"}}`,
+			`href='urn:uuid:a'`, `href='Patient/1'`,
+		},
+		{
+			"image", `{"resourceType":"Patient","text":{"div":"<div><img alt=\"urn:uuid:a\" src=\"urn:uuid:a\"/></div>"}}`,
+			`src=\"urn:uuid:a\"`, `src=\"Patient/1\"`,
+		},
 	} {
 		want := strings.Replace(c.in, c.from, c.to, 1)
 		if got := rewritten(t, c.in); got != want {
@@ -95,4 +110,43 @@ func FuzzRewriteNarrative(f *testing.F) {
 			t.Errorf("links replaced by themselves give %q for %q", got, xhtml)
 		}
 	})
+}
+
+// FuzzRewrite replaces links by what they say already: whatever the resource,
+// it has to say the same afterwards.
+func FuzzRewrite(f *testing.F) {
+	f.Add(`{"resourceType":"Observation","subject":{"reference":"urn:uuid:a\u0041"},"contained":[{"resourceType":"Patient","photo":[{"url":"urn:x"}]}]}`)
+	f.Add(`{"resourceType":"Patient","text":{"div":"<a href=\"urn:x\">"},"_active":{"extension":[{"valueUri":"é\n"}]},"link":[[{"other":{"reference":"Patient?a=b"}}]]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		tree, err := element.Parse([]byte(text), element.DefaultLimits)
+		if err != nil || tree.Root().Kind() != element.Object || tree.Root().Get("resourceType").Kind() != element.String {
+			return
+		}
+		r4 := definition.R4()
+		of := tree.Root().Get("resourceType").Str()
+		if !r4.IsResourceType(of) {
+			return
+		}
+		finder := linkFinder{definitions: r4, base: base, leads: func(string) bool { return true }}
+		links := finder.find(tree.Root(), fhir.ResourceType(of))
+		got := rewrite([]byte(text), links, func(l *link) (string, bool) { return l.text, true })
+		again, err := element.Parse(got, element.DefaultLimits)
+		if err != nil {
+			t.Fatalf("%v in %s, made of %s", err, got, text)
+		}
+		sameTree(t, tree.Root(), again.Root())
+	})
+}
+
+func sameTree(t *testing.T, a, b element.Node) {
+	t.Helper()
+	if a.Kind() != b.Kind() || a.Name() != b.Name() || a.Literal() != b.Literal() || a.Len() != b.Len() {
+		t.Fatalf("%s became %s", a.Raw(), b.Raw())
+	}
+	next, stop := iter.Pull(b.Children())
+	defer stop()
+	for child := range a.Children() {
+		other, _ := next()
+		sameTree(t, child, other)
+	}
 }

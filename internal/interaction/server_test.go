@@ -81,7 +81,48 @@ func (s *server) bundle(kind, method, target, body string, changes ...func(*Requ
 	if got := root.Get("type").Str(); got != kind {
 		s.t.Fatalf("%s %s gives a Bundle of type %s, want %s", method, target, got, kind)
 	}
+	checkBundle(s.t, root)
 	return root
+}
+
+// checkBundle checks the invariants of Bundle that concern what is generated
+// (https://hl7.org/fhir/R4/bundle.html#invs), and those in it.
+func checkBundle(t *testing.T, bundle element.Node) {
+	t.Helper()
+	kind := bundle.Get("type").Str()
+	history, responses := kind == "history", strings.HasSuffix(kind, "-response")
+	if bundle.Get("total").Exists() && kind != "searchset" && !history {
+		t.Errorf("bdl-1: a %s has a total", kind)
+	}
+	seen := map[string]bool{}
+	for entry := range bundle.Get("entry").Children() {
+		has := func(name string) bool { return entry.Get(name).Exists() }
+		if has("search") != (kind == "searchset") {
+			t.Errorf("bdl-2: %s", entry.Raw())
+		}
+		if has("request") != history || has("response") != (history || responses) {
+			t.Errorf("bdl-3, bdl-4: %s", entry.Raw())
+		}
+		if !has("resource") && !has("request") && !has("response") {
+			t.Errorf("bdl-5: %s", entry.Raw())
+		}
+		fullURL := entry.Get("fullUrl").Str()
+		if version := fullURL + entry.Get("resource").Get("meta").Get("versionId").Str(); fullURL != "" && !history {
+			if seen[version] {
+				t.Errorf("bdl-7: %s comes twice", version)
+			}
+			seen[version] = true
+		}
+		if strings.Contains(fullURL, "/_history/") {
+			t.Errorf("bdl-8: %s", fullURL)
+		}
+		if !responses && !strings.Contains(fullURL, ":") {
+			t.Errorf("no absolute fullUrl: %s", entry.Raw())
+		}
+		if inner := entry.Get("resource"); responses && inner.Get("resourceType").Str() == "Bundle" {
+			checkBundle(t, inner)
+		}
+	}
 }
 
 // id gives the id in a location.
@@ -133,6 +174,7 @@ func ifMatch(tag string) func(*Request)  { return func(r *Request) { r.IfMatch =
 func ifNoneMatch(tag string) func(*Request) {
 	return func(r *Request) { r.IfNoneMatch = tag }
 }
+
 func ifNoneExist(criteria string) func(*Request) {
 	return func(r *Request) { r.IfNoneExist = criteria }
 }

@@ -2,7 +2,9 @@ package interaction
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"starling/internal/fhir"
@@ -124,6 +126,17 @@ func TestTransactionConditions(t *testing.T) {
 	}
 	s.refuse(fhir.KindGone, fhir.IssueDeleted, "GET", "Patient/old", "")
 
+	again := s.bundle("transaction-response", "POST", "", bundleJSON("transaction",
+		withFullURL("urn:uuid:0b0b0b0b-0000-4000-8000-000000000002", entryJSON("PUT", "Patient?"+identifier("2"), patient("", "2"))),
+		entryJSON("POST", "Observation", observation("urn:uuid:0b0b0b0b-0000-4000-8000-000000000002")),
+	))
+	if statusesOf(again)[0] != "200" || id(locationOf(again, 0)) != id(locationOf(got, 1)) {
+		t.Errorf("%s", again.Raw())
+	}
+	if to := s.json("Observation/" + id(locationOf(again, 1))).Get("subject").Get("reference").Str(); to != "Patient/"+id(locationOf(got, 1)) {
+		t.Errorf("the link to what was updated became %s", to)
+	}
+
 	// Equal criteria in one transaction make one resource.
 	twins := s.bundle("transaction-response", "POST", "", bundleJSON("transaction",
 		withFullURL("urn:uuid:0b0b0b0b-0000-4000-8000-000000000001", entryJSON("POST", "Patient", patient("", "5"), `,"ifNoneExist":"`+identifier("5")+`"`)),
@@ -180,6 +193,41 @@ func TestConditionalReferences(t *testing.T) {
 	if status := statusesOf(batch)[0]; status == "201" {
 		if to := s.json("Observation/" + id(locationOf(batch, 0))).Get("subject").Get("reference").Str(); to != "Patient?"+identifier("2") {
 			t.Errorf("a batch made the reference %s", to)
+		}
+	}
+}
+
+// TestTransactionsInOppositeOrders updates the same resources in opposite
+// orders: no client hears of a deadlock, and no transaction is half done.
+func TestTransactionsInOppositeOrders(t *testing.T) {
+	s := newServer(t)
+	ids := []string{"a", "b", "c", "d"}
+	var group sync.WaitGroup
+	for client := range 4 {
+		group.Go(func() {
+			for n := range 10 {
+				entries := make([]string, len(ids))
+				value := strconv.Itoa(client*100 + n)
+				for i, id := range ids {
+					entries[i] = entryJSON("PUT", "Patient/"+id, patient(id, value))
+				}
+				if client%2 == 1 {
+					slices.Reverse(entries)
+				}
+				if _, err := s.try("POST", "", bundleJSON("transaction", entries...)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	for version := 1; version <= 40; version++ {
+		seen := map[string]bool{}
+		for _, id := range ids {
+			seen[s.json("Patient/"+id+"/_history/"+strconv.Itoa(version)).Get("identifier").At(0).Get("value").Str()] = true
+		}
+		if len(seen) != 1 {
+			t.Errorf("version %d of the four has the values %v", version, seen)
 		}
 	}
 }
