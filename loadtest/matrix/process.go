@@ -87,7 +87,8 @@ func (p *processes) start(ctx context.Context) (*Deployment, error) {
 		{Name: postgresqlName, PIDs: []int{postgresql}},
 		{Name: "loadtest", PIDs: []int{os.Getpid()}},
 	}
-	d.PostgreSQL = firstLine(exec.Command(filepath.Join(p.executor.PostgreSQL, "postgres"), "--version"))
+	stated := firstLine(exec.Command(filepath.Join(p.executor.PostgreSQL, "postgres"), "--version"))
+	d.PostgreSQL = strings.TrimPrefix(stated, "postgres (PostgreSQL) ")
 	d.Server = firstLine(exec.Command(p.executor.Server, "version"))
 	return d, nil
 }

@@ -29,7 +29,7 @@ func (r *Result) Table(w io.Writer) error {
 			instances.CPUPerRequest, mib(instances.MemoryAverage), mib(instances.MemoryPeak),
 			Reference[shape], percent(Reference[Shapes[0]], Reference[shape]))
 	}
-	fmt.Fprintf(&b, "\n%s, %d CPUs, %s; PostgreSQL %s; server %s; executor %s. ",
+	fmt.Fprintf(&b, "\n%s, %d CPUs, %s; PostgreSQL %s; %s; executor %s. ",
 		r.Machine.CPU, r.Machine.CPUs, r.Machine.Kernel, r.PostgreSQL, r.Server, r.Executor)
 	fmt.Fprintf(&b, "A core here is %.3g of a real one; an instance is held to its share by: %s. ", r.Core, r.Held)
 	if most > 1 {

@@ -112,12 +112,22 @@ func (w *Watch) Sample() ([]Usage, error) {
 	return usages, nil
 }
 
+// isRoot reports a process that is watched by itself: it does not count again
+// with the one that started it.
+func (w *Watch) isRoot(pid int) bool {
+	return slices.ContainsFunc(w.roots, func(r Root) bool { return slices.Contains(r.PIDs, pid) })
+}
+
 func (w *Watch) tree(root int, stats map[int]procfs.ProcStat, children map[int][]int) Usage {
 	var usage Usage
 	var file, shared uint64
 	for queue := []int{root}; len(queue) > 0; queue = queue[1:] {
 		pid := queue[0]
-		queue = append(queue, children[pid]...)
+		for _, child := range children[pid] {
+			if !w.isRoot(child) {
+				queue = append(queue, child)
+			}
+		}
 		stat := stats[pid]
 		ticks := int(stat.UTime) + int(stat.STime) + stat.CUTime + stat.CSTime
 		usage.CPUSeconds += float64(ticks) / clockTick
