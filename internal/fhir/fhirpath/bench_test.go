@@ -80,3 +80,55 @@ func BenchmarkCompile(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkInvariants tests every invariant on every element of the same
+// resource, as full validation does.
+func BenchmarkInvariants(b *testing.B) {
+	data, err := os.ReadFile(filepath.Join("..", "element", "testdata", "observation.json"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	reg := definition.R4()
+	focus := testItem(b, string(data))
+	type rule struct {
+		*Expression
+		item Item
+	}
+	var rules []rule
+	all, err := mustCompile(b, "$this.combine(descendants())").Evaluate(nil, focus)
+	if err != nil {
+		b.Fatal(err)
+	}
+	compiled := map[string]*Expression{}
+	for _, item := range all {
+		root := item.shape.nested
+		if root == nil {
+			root = reg.Type(item.Type()).Root
+		}
+		for _, c := range root.Constraint {
+			if compiled[c.Expression] == nil {
+				compiled[c.Expression] = mustCompile(b, c.Expression)
+			}
+			rules = append(rules, rule{compiled[c.Expression], item})
+		}
+	}
+	env := Environment{Resource: focus}
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, rule := range rules {
+			if value, known, err := rule.Test(&env, rule.item); err != nil || known && !value {
+				b.Fatal(rule.String(), value, err)
+			}
+		}
+	}
+	b.ReportMetric(float64(len(rules)), "rules")
+}
+
+func mustCompile(t testing.TB, text string) *Expression {
+	t.Helper()
+	e, err := Compile(definition.R4(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}

@@ -1,5 +1,10 @@
 package fhirpath
 
+import (
+	"cmp"
+	"strings"
+)
+
 // inequality compiles < <= > and >=.
 func inequality(op string, left, right step, at int) step {
 	return func(r *run) error {
@@ -24,17 +29,21 @@ func inequality(op string, left, right step, at int) step {
 }
 
 // compare orders two items; known is false where the answer is empty. Items
-// that have no order, or none between them, are an error
-// (http://hl7.org/fhirpath/N1/#comparison).
+// that have no order, or none between them, are an error. Strings go by
+// code point (http://hl7.org/fhirpath/N1/#comparison).
 func (r *run) compare(a, b Item, at int) (order int, known bool, err error) {
 	x, y := a.system(), b.system()
-	if x == nil && a.isPrimitive() && !a.hasValue() || y == nil && b.isPrimitive() && !b.hasValue() {
+	if a.lacksValue(x) || b.lacksValue(y) {
 		return 0, false, nil
 	}
 	switch p := x.(type) {
+	case int64:
+		if q, ok := y.(int64); ok {
+			return cmp.Compare(p, q), true, nil
+		}
 	case string:
 		if q, ok := y.(string); ok {
-			return compareStrings(p, q), true, r.tick(len(p) / 256)
+			return strings.Compare(p, q), true, r.tick(len(p) / 256)
 		}
 	case *Temporal:
 		if q, ok := y.(*Temporal); ok && (p.Kind == KindTime) == (q.Kind == KindTime) {
@@ -52,13 +61,12 @@ func (r *run) compare(a, b Item, at int) (order int, known bool, err error) {
 	return 0, false, fault(at, "%s and %s cannot be compared", a.describe(), b.describe())
 }
 
-// compareStrings orders by Unicode code point.
-func compareStrings(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
+// lacksValue reports whether an element of a type that has an order has
+// nothing to be ordered by: a primitive with extensions alone, a Quantity
+// without a value or with a comparator.
+func (i Item) lacksValue(system any) bool {
+	if system != nil || i.shape == nil {
+		return false
 	}
-	return 0
+	return i.shape.primitive && !i.hasValue() || i.shape.systemType() == "Quantity"
 }

@@ -46,6 +46,10 @@ func (r *run) equal(a, b Item) (equal, known bool, err error) {
 // number to a Quantity where the other is one.
 func (r *run) equalValues(a, b any) (equal, known bool) {
 	switch x := a.(type) {
+	case int64:
+		if y, ok := b.(int64); ok {
+			return x == y, true
+		}
 	case bool:
 		y, ok := b.(bool)
 		return ok && x == y, true
