@@ -22,6 +22,9 @@ func (s *server) close() error {
 	} else if s.listener != nil {
 		failures = append(failures, s.listener.Close())
 	}
+	if s.caches != nil {
+		s.caches.close()
+	}
 	if s.database != nil {
 		failures = append(failures, s.database.close())
 	}

@@ -63,6 +63,7 @@ type server struct {
 	api      *http.Server
 	admin    *http.Server
 	database *database
+	caches   *caches
 	// failed gets the error of a listener that broke.
 	failed chan error
 }
@@ -97,6 +98,9 @@ func (s *server) start(ctx context.Context) (err error) {
 		return err
 	}
 	s.health.Check("database", s.database.Ready)
+	if s.caches, err = s.command.startCaches(ctx, s.database, s.logger, registry); err != nil {
+		return err
+	}
 	handler, err := s.handler(registry)
 	if err != nil {
 		return err
@@ -112,7 +116,7 @@ func (s *server) handler(registerer prometheus.Registerer) (http.Handler, error)
 	if err != nil {
 		return nil, err
 	}
-	service, err := newService(s.database, &s.command.resourceFlags, s.command.MaxBody)
+	service, err := newService(s.command.guard(s.database), &s.command.resourceFlags, s.command.MaxBody)
 	if err != nil {
 		return nil, err
 	}

@@ -40,8 +40,8 @@ func TestHealth(t *testing.T) {
 	if answer := get(h.handler, "/livez"); answer.Code != 200 {
 		t.Errorf("draining, alive: %d", answer.Code)
 	}
-	if answer := get(h.handler, "/fhir/Patient/1"); answer.Code != 200 {
-		t.Errorf("draining, but a request came: %d", answer.Code)
+	if answer := get(h.handler, "/fhir/Patient/1"); answer.Code != 200 || answer.Header().Get("Connection") != "close" {
+		t.Errorf("draining, but a request came: %d %v", answer.Code, answer.Header())
 	}
 }
 

@@ -60,6 +60,11 @@ func New(config Config) http.Handler {
 		case "/livez", "/readyz":
 			config.Health.ServeHTTP(w, r)
 		default:
+			if config.Health.draining.Load() {
+				// The client's next request finds another instance; a connection
+				// closed between two requests could cost it one.
+				w.Header().Set("Connection", "close")
+			}
 			served.ServeHTTP(w, r)
 		}
 	})

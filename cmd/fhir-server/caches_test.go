@@ -1,0 +1,56 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"starling/internal/postgres/postgrestest"
+)
+
+// TestSystemResourcesReachOtherInstances stores system resources on one
+// instance and expects them in the snapshots of the other.
+func TestSystemResourcesReachOtherInstances(t *testing.T) {
+	url := postgrestest.New(t)
+	one, other := serve(t, url), serve(t, url)
+	for target, body := range map[string]string{
+		"SearchParameter/shoe-size": `{"resourceType":"SearchParameter","id":"shoe-size","url":"http://example.org/SearchParameter/shoe-size",
+			"name":"ShoeSize","status":"active","description":"Size of shoes","code":"shoe-size","base":["Patient"],"type":"number",
+			"expression":"Patient.extension('http://example.org/shoe-size').value"}`,
+		"StructureDefinition/shoe-size": `{"resourceType":"StructureDefinition","id":"shoe-size","url":"http://example.org/shoe-size",
+			"name":"ShoeSize","status":"active","kind":"complex-type","abstract":false,"type":"Extension"}`,
+		"Subscription/new-patients": `{"resourceType":"Subscription","id":"new-patients","status":"requested","reason":"test","criteria":"Patient?",
+			"channel":{"type":"rest-hook","endpoint":"http://127.0.0.1:9/"}}`,
+	} {
+		if a := one.do("PUT", target, body, "Content-Type: application/fhir+json"); a.StatusCode != 201 {
+			t.Fatalf("PUT %s: %d %s", target, a.StatusCode, a.body)
+		}
+	}
+	written := time.Now()
+	for _, domain := range []string{"validation", "routing", "subscriptions"} {
+		eventually(t, domain+" has the resource", func() bool {
+			return strings.Contains(metrics(t, other), `starling_cache_resources{domain="`+domain+`"} 1`)
+		})
+	}
+	if took := time.Since(written); took > 2*time.Second {
+		t.Errorf("in the snapshots after %v", took)
+	}
+}
+
+func TestStaticDeploymentRefusesSystemResources(t *testing.T) {
+	r := serve(t, postgrestest.New(t), "--cache-sync=off")
+	body := `{"resourceType":"ValueSet","id":"v","status":"active"}`
+	if a := r.do("PUT", "ValueSet/v", body, "Content-Type: application/fhir+json"); a.StatusCode != 405 || a.code() != "not-supported" {
+		t.Errorf("PUT: %d %s", a.StatusCode, a.body)
+	}
+	bundle := `{"resourceType":"Bundle","type":"transaction","entry":[{"resource":` + body + `,"request":{"method":"PUT","url":"ValueSet/v"}}]}`
+	if a := r.do("POST", "", bundle, "Content-Type: application/fhir+json"); a.code() != "not-supported" || !strings.Contains(string(a.body), "Bundle.entry[0]") {
+		t.Errorf("transaction: %d %s", a.StatusCode, a.body)
+	}
+	if a := r.do("GET", "ValueSet/v", ""); a.StatusCode != 404 {
+		t.Errorf("GET: %d", a.StatusCode)
+	}
+	if a := r.do("PUT", "Patient/p", `{"resourceType":"Patient","id":"p"}`, "Content-Type: application/fhir+json"); a.StatusCode != 201 {
+		t.Errorf("a clinical resource: %d %s", a.StatusCode, a.body)
+	}
+}
