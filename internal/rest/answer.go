@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -17,6 +18,10 @@ var (
 	cacheControl = []string{"private, no-cache"}
 )
 
+// statusClientGone is for the log and the metrics: the client hung up before it
+// was answered, which is no failure of the server.
+const statusClientGone = 499
+
 // answer is the exchange of the API.
 func (a *api) answer(ctx context.Context, in *incoming, out *outgoing) {
 	if in.Method == http.MethodGet || in.Method == http.MethodHead {
@@ -25,6 +30,9 @@ func (a *api) answer(ctx context.Context, in *incoming, out *outgoing) {
 	f, err := a.interact(ctx, in, out)
 	if err != nil {
 		out.fail(in, err)
+		if errors.Is(ctx.Err(), context.Canceled) {
+			out.Status = statusClientGone
+		}
 	}
 	if f.Pretty && len(out.Body) > 0 && strings.HasSuffix(out.Header.Get("Content-Type"), "json") {
 		out.keep(indented(out.Body))

@@ -229,6 +229,24 @@ func TestTimeLimit(t *testing.T) {
 	}
 }
 
+func TestClientThatHangsUpIsNoFailure(t *testing.T) {
+	h := newHarness(t)
+	asked := make(chan struct{})
+	h.serve = func(ctx context.Context, _ *interaction.Request) (*interaction.Response, error) {
+		close(asked)
+		<-ctx.Done()
+		return nil, fhir.NewError(fhir.KindUnavailable, fhir.IssueTransient, "x").Because(ctx.Err())
+	}
+	ctx, hangUp := context.WithCancel(context.Background())
+	go func() { <-asked; hangUp() }()
+	recorder := httptest.NewRecorder()
+	h.handler.ServeHTTP(recorder, httptest.NewRequest("GET", "/fhir/Patient/1", nil).WithContext(ctx))
+	text := get(Admin(h.metrics, h.health), "/metrics").Body.String()
+	if !strings.Contains(text, `starling_requests_total{interaction="read",status="4xx",type="Patient"} 1`) || h.log.Len() > 0 {
+		t.Errorf("counted or logged as a failure of the server: %d %s", recorder.Code, h.log)
+	}
+}
+
 func TestMethodNotAllowedListsMethods(t *testing.T) {
 	h := newHarness(t)
 	answer := h.do("PATCH", "/fhir/Patient", "[]")
