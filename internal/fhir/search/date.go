@@ -66,7 +66,8 @@ func dateSpan(n element.Node) (span, bool) {
 }
 
 // periodSpan reads a Period; one without either end, or with an end that is no
-// date, is none.
+// date, is none. Ends in the wrong order, which zones left out can make of a
+// good one, are exchanged.
 func periodSpan(n element.Node) (s span, ok bool) {
 	start, end := n.Get("start"), n.Get("end")
 	if start.Exists() {
@@ -82,6 +83,9 @@ func periodSpan(n element.Node) (s span, ok bool) {
 			return s, false
 		}
 		s.high = last.high
+	}
+	if start.Exists() && end.Exists() && s.high.Before(s.low) {
+		s.low, s.high = s.high, s.low
 	}
 	return s, start.Exists() || end.Exists()
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"math/big"
 	"strings"
 
 	"starling/internal/fhir"
@@ -42,10 +43,23 @@ func number(n element.Node) string {
 // readNumberRange takes a Range where the other choice is a number: the ends
 // alone.
 func readNumberRange(x *extraction, t *take, n element.Node) {
-	v := fhir.NumberValue{Param: t.param, Low: number(n.Get("low").Get("value")), High: number(n.Get("high").Get("value"))}
-	if v.Low != "" || v.High != "" {
-		x.numbers.add(v)
+	if low, high := rangeEnds(n); low != "" || high != "" {
+		x.numbers.add(fhir.NumberValue{Param: t.param, Low: low, High: high})
 	}
+}
+
+// rangeEnds gives the ends of a Range, "" for an open one, the lower first.
+func rangeEnds(n element.Node) (low, high string) {
+	low, high = number(n.Get("low").Get("value")), number(n.Get("high").Get("value"))
+	if low == "" || high == "" {
+		return low, high
+	}
+	from, ok1 := new(big.Rat).SetString(low)
+	to, ok2 := new(big.Rat).SetString(high)
+	if ok1 && ok2 && from.Cmp(to) > 0 {
+		return high, low
+	}
+	return low, high
 }
 
 // searchNumber is the number of a search: its text and what it stands for.
@@ -64,8 +78,10 @@ func (t *term) planNumberValue(value, text string, integers bool) (n searchNumbe
 	}
 	n.value = d.String()
 	switch {
-	case n.prefix == fhir.PrefixApproximate:
+	case n.prefix == fhir.PrefixApproximate && d.sign() != 0:
 		n.low, n.high = d.tenth()
+	case n.prefix == fhir.PrefixApproximate: // a tenth of 0 is nothing
+		n.low, n.high = d.interval()
 	case integers && !d.scientific:
 		n.low, n.high = n.value, n.value
 	default:

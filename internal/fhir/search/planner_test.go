@@ -64,6 +64,7 @@ func TestPlan(t *testing.T) {
 		"MolecularSequence?variant-start=100":                                   "variant-start eq 100 [100 100]",
 		"MolecularSequence?variant-start=1e2":                                   "variant-start eq 100 [95 105]",
 		"MolecularSequence?variant-start=ap100":                                 "variant-start ap 100 [90.0 110.0]",
+		"MolecularSequence?variant-start=ap0":                                   "variant-start ap 0 [-0.5 0.5]",
 		"Observation?value-quantity=5.40|http://unitsofmeasure.org|mg":          "value-quantity eq 5.40 [5.395 5.405] http://unitsofmeasure.org|mg",
 		"Observation?value-quantity=le5.4||mg":                                  "value-quantity le 5.4 [5.35 5.45] |mg",
 		"Observation?value-quantity=-5":                                         "value-quantity eq -5 [-5.5 -4.5] |",

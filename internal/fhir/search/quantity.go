@@ -54,17 +54,17 @@ func readMoney(x *extraction, t *take, n element.Node) {
 
 // readRange takes the ends of a Range as they are; its unit is that of either.
 func readRange(x *extraction, t *take, n element.Node) {
-	v := fhir.QuantityValue{Param: t.param}
-	low, high := n.Get("low"), n.Get("high")
-	if v.Low = number(low.Get("value")); v.Low != "" {
-		v.System, v.Code, v.Unit = unit(low)
+	low, high := rangeEnds(n)
+	if low == "" && high == "" {
+		return
 	}
-	if v.High = number(high.Get("value")); v.High != "" {
-		v.System, v.Code, v.Unit = unit(high)
+	end := n.Get("high")
+	if !end.Exists() {
+		end = n.Get("low")
 	}
-	if v.Low != "" || v.High != "" {
-		x.quantities.add(v)
-	}
+	v := fhir.QuantityValue{Param: t.param, Low: low, High: high}
+	v.System, v.Code, v.Unit = unit(end)
+	x.quantities.add(v)
 }
 
 // planQuantity reads `number`, `number|system|code` or `number||code`
