@@ -10,7 +10,7 @@ import (
 // object's members does not count, that of an array does; numbers compare by
 // value.
 func (r *run) deepEqual(a, b element.Node) (bool, error) {
-	if err := r.tick(1); err != nil {
+	if err := r.tick(costOf(a)); err != nil {
 		return false, err
 	}
 	if a.Kind() != b.Kind() || a.Len() != b.Len() {
@@ -32,10 +32,13 @@ func (r *run) deepEqual(a, b element.Node) (bool, error) {
 			}
 		}
 	case element.Array:
-		for i := range a.Len() {
-			if same, err := r.deepEqual(a.At(i), b.At(i)); !same || err != nil {
+		others := items(b)
+		i := 0
+		for item := range a.Children() {
+			if same, err := r.deepEqual(item, others[i]); !same || err != nil {
 				return false, err
 			}
+			i++
 		}
 	}
 	return true, nil
@@ -69,7 +72,7 @@ func significant(number string) string {
 // deepEquivalent is deepEqual without regard to the order of arrays, the case
 // of strings or the last digits of numbers.
 func (r *run) deepEquivalent(a, b element.Node) (bool, error) {
-	if err := r.tick(1); err != nil {
+	if err := r.tick(costOf(a)); err != nil {
 		return false, err
 	}
 	if a.Kind() != b.Kind() || a.Len() != b.Len() {
@@ -99,14 +102,15 @@ func (r *run) deepEquivalent(a, b element.Node) (bool, error) {
 }
 
 func (r *run) equivalentArrays(a, b element.Node) (bool, error) {
-	used := make([]bool, b.Len())
+	others := items(b)
+	used := make([]bool, len(others))
 	for item := range a.Children() {
 		found := false
 		for j := range used {
 			if used[j] {
 				continue
 			}
-			same, err := r.deepEquivalent(item, b.At(j))
+			same, err := r.deepEquivalent(item, others[j])
 			if err != nil {
 				return false, err
 			}
@@ -120,4 +124,13 @@ func (r *run) equivalentArrays(a, b element.Node) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// costOf is what comparing an element takes, its children's own apart: a
+// member's counterpart is looked up among all.
+func costOf(n element.Node) int {
+	if n.Kind() != element.Object {
+		return 1
+	}
+	return 1 + n.Len()*n.Len()/64
 }

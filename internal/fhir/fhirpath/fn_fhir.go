@@ -16,11 +16,12 @@ var fhirFunctions = map[string]function{
 		}
 		return nil
 	}),
-	"resolve":    onCollection(func(r *run, from int) error { return r.resolveFrom(from) }),
-	"memberOf":   {1, 1, compileMemberOf},
-	"subsumes":   {1, 1, func(c *compiler, call invocation) (step, error) { return c.subsumes(call, false) }},
-	"subsumedBy": {1, 1, func(c *compiler, call invocation) (step, error) { return c.subsumes(call, true) }},
-	"conformsTo": {1, 1, compileConformsTo},
+	"checkModifiers": {1, 16, compileCheckModifiers},
+	"resolve":        onCollection(func(r *run, from int) error { return r.resolveFrom(from) }),
+	"memberOf":       {1, 1, compileMemberOf},
+	"subsumes":       {1, 1, func(c *compiler, call invocation) (step, error) { return c.subsumes(call, false) }},
+	"subsumedBy":     {1, 1, func(c *compiler, call invocation) (step, error) { return c.subsumes(call, true) }},
+	"conformsTo":     {1, 1, compileConformsTo},
 	"htmlChecks": onItem(func(r *run, item Item) error {
 		text, ok := item.str()
 		if err := r.tick(len(text)); err != nil {

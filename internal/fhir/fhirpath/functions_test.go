@@ -2,6 +2,7 @@ package fhirpath
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -184,5 +185,48 @@ func TestTest(t *testing.T) {
 		if err != nil || value != want[0] || known != want[1] {
 			t.Errorf("%s: got %v, %v, %v", expr, value, known, err)
 		}
+	}
+}
+
+func TestCheckModifiers(t *testing.T) {
+	check(t, testItem(t, `{"resourceType":"Patient","modifierExtension":[{"url":"http://example.org/m","valueBoolean":true}]}`), [][2]string{
+		{"checkModifiers('http://example.org/m')", "Patient"},
+		{"checkModifiers('http://example.org/n')", "error unknown modifier extension http://example.org/m"},
+	})
+}
+
+// One expression serves all types at once, whatever its places remember.
+func TestConcurrent(t *testing.T) {
+	e := mustCompile(t, "(Patient.name.given | Observation.component.value.ofType(string)).count()")
+	patient, observation := testItem(t, testPatient), testItem(t, testObservation)
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 500 {
+				for want, focus := range map[string]Item{"4": patient, "1": observation} {
+					result, err := e.Evaluate(nil, focus)
+					if err != nil || len(result) != 1 || result[0].Text() != want {
+						t.Errorf("got %s, %v", show(result), err)
+						return
+					}
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// Arrays with "_name" beside them are walked in linear time.
+func TestLongArrays(t *testing.T) {
+	names := strings.Repeat(`"a",`, 50_000) + `"b"`
+	extras := strings.Repeat(`null,`, 50_000) + `{"id":"x"}`
+	focus := testItem(t, `{"resourceType":"Patient","name":[{"given":[`+names+`],"_given":[`+extras+`]}]}`)
+	began := time.Now()
+	result, err := mustCompile(t, "name.given.distinct() | name.given.where(id.exists()) | name.where($this = %resource.name).given.first()").Evaluate(nil, focus)
+	if err != nil || show(result) != "string a, string b" {
+		t.Errorf("got %s, %v", show(result), err)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("took %s", took)
 	}
 }

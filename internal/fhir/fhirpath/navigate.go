@@ -1,6 +1,7 @@
 package fhirpath
 
 import (
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -47,6 +48,9 @@ func (r *run) pushMember(item Item, s *site) error {
 	}
 	if object.Kind() != element.Object {
 		return nil
+	}
+	if err := r.tick(object.Len() / 16); err != nil {
+		return err
 	}
 	if slot.choice {
 		return r.pushChoice(object, slot)
@@ -112,12 +116,25 @@ func (r *run) pushValues(s *shape, value, extra element.Node) error {
 		}
 		return nil
 	}
-	for i := range max(value.Len(), extra.Len()) {
-		if err := r.pushNode(s, value.At(i), extra.At(i)); err != nil {
+	values, extras := items(value), items(extra)
+	for i := range max(len(values), len(extras)) {
+		if err := r.pushNode(s, nodeAt(values, i), nodeAt(extras, i)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// items lists an array's items: Node.At counts from the first each time.
+func items(array element.Node) []element.Node {
+	return slices.AppendSeq(make([]element.Node, 0, array.Len()), array.Children())
+}
+
+func nodeAt(nodes []element.Node, i int) element.Node {
+	if i < len(nodes) {
+		return nodes[i]
+	}
+	return element.Node{}
 }
 
 // pushNode pushes one element, unless neither node is a value.
@@ -159,6 +176,9 @@ func (r *run) pushChildren(item Item) error {
 	object := item.node
 	if item.shape.primitive {
 		object = item.extra
+	}
+	if err := r.tick(object.Len() * object.Len() / 64); err != nil {
+		return err // pushChild looks for "_name" siblings
 	}
 	for member := range object.Children() {
 		if err := r.pushChild(item.shape, object, member); err != nil {
