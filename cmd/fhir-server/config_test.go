@@ -126,8 +126,13 @@ func TestRefusedFlags(t *testing.T) {
 		}
 	}
 	for _, arguments := range [][]string{
-		{"--listen=0.0.0.0:8080", "--auth=none"}, {"--listen=localhost:8080"}, {"--listen=[::1]:0"}, {"--listen=127.0.0.2:80"},
-		{"--trusted-proxies=private,198.51.100.0/24"}, {"--trusted-proxies=none"}, {"--admin-listen="},
+		{"--listen=0.0.0.0:8080", "--auth=none"},
+		{"--listen=localhost:8080"},
+		{"--listen=[::1]:0"},
+		{"--listen=127.0.0.2:80"},
+		{"--trusted-proxies=private,198.51.100.0/24"},
+		{"--trusted-proxies=none"},
+		{"--admin-listen="},
 	} {
 		if _, err := parse(t, arguments...); err != nil {
 			t.Errorf("%v: %v", arguments, err)

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"encoding/json/jsontext"
 	"errors"
 	"fmt"
 	"regexp"
@@ -84,17 +85,14 @@ func (t *transaction) add(resource element.Node, fullURL []byte) {
 		t.json = append(append(append(t.json, `"fullUrl":`...), fullURL...), ',')
 	}
 	t.json = append(append(t.json, `"resource":`...), resource.Raw()...)
-	method, url := "POST", resource.Get("resourceType").Raw()
-	t.json = append(t.json, `,"request":{"method":"`...)
-	if id := resource.Get("id").Raw(); len(id) > 2 && len(url) > 2 {
-		method = "PUT"
-		url = append(append(append([]byte{}, url[:len(url)-1]...), '/'), id[1:]...)
+	key := keyOf(resource)
+	method, url := "POST", string(key.Type)
+	if key.ID != "" {
+		method, url = "PUT", key.String()
 	}
-	if len(url) == 0 {
-		url = []byte(`""`)
-	}
-	t.json = append(append(t.json, method...), `","url":`...)
-	t.json = append(append(t.json, url...), "}}"...)
+	t.json = append(append(append(t.json, `,"request":{"method":"`...), method...), `","url":`...)
+	t.json, _ = jsontext.AppendQuote(t.json, url) // it was parsed, so it is UTF-8
+	t.json = append(t.json, "}}"...)
 }
 
 func (t *transaction) request() *interaction.Request {

@@ -42,7 +42,7 @@ func (a *api) answer(ctx context.Context, in *incoming, out *outgoing) {
 // interact carries out the interaction asked for and writes its answer. The
 // format it gives is right also for an error.
 func (a *api) interact(ctx context.Context, in *incoming, out *outgoing) (format, error) {
-	f, unacceptable := negotiate(in.header("Accept"), in.RawQuery)
+	f, unacceptable := negotiate(in.list("Accept"), in.RawQuery)
 	path, ok := relative(in)
 	if !ok {
 		return f, fhir.NewError(fhir.KindNotFound, fhir.IssueNotFound, "Nothing is served at this address; the FHIR API is under "+BasePath+".")
@@ -68,7 +68,7 @@ func (a *api) interact(ctx context.Context, in *incoming, out *outgoing) (format
 	}
 	if form {
 		// The form of POST _search may hold _format, too.
-		if f, err = negotiate(in.header("Accept"), request.RawQuery); err != nil {
+		if f, err = negotiate(in.list("Accept"), request.RawQuery); err != nil {
 			return f, err
 		}
 	}

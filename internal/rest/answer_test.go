@@ -123,6 +123,14 @@ func TestConditionsArePassedOn(t *testing.T) {
 	}
 }
 
+func TestListsMayTakeSeveralLines(t *testing.T) {
+	h := newHarness(t)
+	answer := h.do("GET", "/fhir/Patient/1", "", "Accept: text/html", "Accept: application/json", `If-None-Match: W/"1"`, `If-None-Match: W/"2"`)
+	if answer.Code != 200 || answer.Header().Get("Content-Type") != typeJSON || h.got.IfNoneMatch != `W/"1", W/"2"` {
+		t.Errorf("%d %q %q", answer.Code, answer.Header().Get("Content-Type"), h.got.IfNoneMatch)
+	}
+}
+
 func TestNotModifiedHasNoBody(t *testing.T) {
 	h := newHarness(t)
 	h.serve = func(context.Context, *interaction.Request) (*interaction.Response, error) {

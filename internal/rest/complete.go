@@ -13,7 +13,7 @@ import (
 func (a *api) complete(request *interaction.Request, in *incoming, out *outgoing) error {
 	request.Base = a.bases.of(in)
 	request.IfMatch = in.header("If-Match")
-	request.IfNoneMatch = in.header("If-None-Match")
+	request.IfNoneMatch = in.list("If-None-Match")
 	request.IfNoneExist = in.header("If-None-Exist")
 	if since := in.header("If-Modified-Since"); since != "" {
 		// RFC 9110, section 13.1.3: a date that cannot be read is ignored.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"starling/internal/fhir"
 	"starling/internal/interaction"
@@ -38,6 +39,14 @@ func (in *incoming) header(name string) string {
 		return values[0]
 	}
 	return ""
+}
+
+// list gives a header that is a list, all its lines joined.
+func (in *incoming) list(name string) string {
+	if values := in.Header[name]; len(values) > 1 {
+		return strings.Join(values, ", ")
+	}
+	return in.header(name)
 }
 
 // outgoing is the answer being made. Status and Body are sent as they stand

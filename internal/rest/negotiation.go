@@ -155,7 +155,7 @@ func notAcceptable(where, asked string) error {
 // errorFormat is the media type of an outcome: what the request would have been
 // answered as, where it can be.
 func errorFormat(in *incoming) string {
-	f, _ := negotiate(in.header("Accept"), in.RawQuery)
+	f, _ := negotiate(in.list("Accept"), in.RawQuery)
 	return f.ContentType
 }
 
