@@ -122,6 +122,10 @@ func TestResolve(t *testing.T) {
 		{"generalPractitioner.where(resolve() is Patient)", ""},
 		{"generalPractitioner.resolve().count()", "System.Integer 3"},
 		{"generalPractitioner.resolve().name", ""},
+		{"'Patient/1'.resolve() is Patient", "System.Boolean true"},
+		{"'#o1'.resolve().name", "string Acme"},
+		{"'#'.resolve().gender", "code male"},
+		{"'#o2'.resolve() | 5.resolve() | active.resolve() | name.resolve()", ""},
 	})
 }
 
