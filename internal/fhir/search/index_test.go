@@ -230,8 +230,10 @@ func TestIndexValues(t *testing.T) {
 		},
 		"a timing without dates":   {`{"resourceType":"ServiceRequest","occurrenceTiming":{"code":{"text":"BID"}}}`, ``},
 		"a period without a start": {`{"resourceType":"Encounter","period":{"end":"2012"}}`, `date @ … to 2012-12-31T23:59:59.999999`},
-		"a period with its ends exchanged": {`{"resourceType":"Encounter","period":{"start":"2012-02-29T23:00:00-05:00","end":"2012-02-29"}}`,
-			`date @ 2012-02-29T23:59:59.999999 to 2012-03-01T04:00:00`},
+		"a period with its ends exchanged": {
+			`{"resourceType":"Encounter","period":{"start":"2012-02-29T23:00:00-05:00","end":"2012-02-29"}}`,
+			`date @ 2012-02-29T23:59:59.999999 to 2012-03-01T04:00:00`,
+		},
 		"a range with its ends exchanged": {`{"resourceType":"Condition","onsetRange":{"low":{"value":50},"high":{"value":5e0,"unit":"a"}}}`, `onset-age # 5…50 ||a`},
 		"an empty period":                 {`{"resourceType":"Encounter","period":{}}`, ``},
 		"a decimal": {
