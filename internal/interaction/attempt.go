@@ -21,12 +21,14 @@ type attempt struct {
 	// for a conditional create with equal ones, that entry.
 	made  map[string]int
 	twins map[int]int
+	// issues are what the validation had to say of patched resources.
+	issues map[int][]fhir.Issue
 }
 
 func newAttempt(t *transaction, tx fhir.Tx) *attempt {
 	return &attempt{
 		transaction: t, tx: tx, keys: t.likely(), responses: make([]*Response, len(t.entries)),
-		made: map[string]int{}, twins: map[int]int{},
+		made: map[string]int{}, twins: map[int]int{}, issues: map[int][]fhir.Issue{},
 	}
 }
 
@@ -54,10 +56,10 @@ func (a *attempt) run(ctx context.Context) error {
 // write fills the contents of creates and updates and applies all writes.
 func (a *attempt) write(ctx context.Context) error {
 	for i, write := range a.writes {
-		if write.Op == fhir.OpDelete {
-			continue
-		}
 		e := a.entries[a.writers[i]]
+		if e.prepared == nil {
+			continue // a deletion has no content, and a patch has it already
+		}
 		if err := a.fill(write, e); err != nil {
 			return inEntry(e.number, err)
 		}
@@ -71,10 +73,13 @@ func (a *attempt) write(ctx context.Context) error {
 	}
 	for i, result := range results {
 		number := a.writers[i]
-		if a.writes[i].Op == fhir.OpDelete {
+		switch p := a.entries[number].prepared; {
+		case a.writes[i].Op == fhir.OpDelete:
 			a.responses[number] = deleted(result)
-		} else {
-			a.responses[number] = written(a.writes[i], result, a.entries[number].issues)
+		case p == nil:
+			a.responses[number] = written(a.writes[i], result, a.issues[number])
+		default:
+			a.responses[number] = written(a.writes[i], result, p.issues)
 		}
 	}
 	for number, twin := range a.twins {

@@ -7,7 +7,7 @@ import "starling/internal/fhir"
 // stands between the two parts.
 func (s *Service) capabilityStatement(types []fhir.ResourceType) (before, after []byte) {
 	before = s.appendHead(nil, "CapabilityStatement", "Starling Capability Statement")
-	dst := append([]byte(nil), `},"fhirVersion":"4.0.1","format":["json","application/fhir+json"],`+
+	dst := append([]byte(nil), `},"fhirVersion":"4.0.1","format":["json","application/fhir+json"],"patchFormat":["`+jsonPatchType+`"],`+
 		`"rest":[{"mode":"server","security":{"cors":true},"resource":[`...)
 	for _, t := range types {
 		if s.hasEndpoint(string(t)) {
@@ -30,7 +30,7 @@ func (s *Service) capabilityStatement(types []fhir.ResourceType) (before, after 
 // typeInteractions are the codes of
 // http://hl7.org/fhir/ValueSet/type-restful-interaction that all types serve.
 var typeInteractions = []string{
-	"read", "vread", "update", "delete", "history-instance", "history-type", "create", "search-type",
+	"read", "vread", "update", "patch", "delete", "history-instance", "history-type", "create", "search-type",
 }
 
 // appendCapability appends a type's rest.resource.

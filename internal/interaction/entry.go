@@ -1,6 +1,7 @@
 package interaction
 
 import (
+	"encoding/base64"
 	"strconv"
 	"strings"
 
@@ -113,6 +114,7 @@ func (s *Service) entryRequest(asked element.Node, outer *Request) (*Request, er
 			return nil, fhir.NewError(fhir.KindInvalid, fhir.IssueValue, "ifModifiedSince is no instant.")
 		}
 	}
+	request.head = method == "HEAD"
 	request.Base, request.Handling, request.Return = outer.Base, outer.Handling, outer.Return
 	return request, nil
 }
@@ -123,6 +125,8 @@ func (e *entry) bring(resource element.Node) error {
 	case Batch, Operation:
 		return fhir.NewError(fhir.KindUnprocessable, fhir.IssueNotSupported, "An entry cannot be a Bundle to carry out, nor an operation.")
 	case Create, Update, ConditionalUpdate:
+	case Patch, ConditionalPatch:
+		return e.bringPatch(resource)
 	default:
 		return nil
 	}
@@ -131,4 +135,21 @@ func (e *entry) bring(resource element.Node) error {
 	}
 	e.request.resource = resource
 	return checkType(resource, e.request.Type)
+}
+
+// bringPatch takes a patch out of the Binary that carries it
+// (https://hl7.org/fhir/R4/http.html#patch).
+func (e *entry) bringPatch(resource element.Node) (err error) {
+	if resource.Kind() != element.Object {
+		return fhir.NewError(fhir.KindInvalid, fhir.IssueRequired, "The entry needs a Binary with the patch.")
+	}
+	if err := checkType(resource, "Binary"); err != nil {
+		return err
+	}
+	e.request.ContentType = resource.Get("contentType").Str()
+	e.request.Body, err = base64.StdEncoding.DecodeString(strings.Join(strings.Fields(resource.Get("data").Str()), ""))
+	if err != nil {
+		return fhir.NewError(fhir.KindInvalid, fhir.IssueValue, "The data of the Binary is no base64.").At("Binary.data")
+	}
+	return nil
 }

@@ -49,6 +49,8 @@ func (a *attempt) matchEntry(ctx context.Context, e *transactionEntry) error {
 		}
 	case Update:
 		write, err = a.updateOf(ctx, a.tx, e.request, e.prepared)
+	case Patch, ConditionalPatch:
+		write, err = a.matchPatch(ctx, e, found)
 	case ConditionalUpdate:
 		write, err = a.matchUpdate(ctx, e, found)
 	}
@@ -96,6 +98,20 @@ func (a *attempt) matchUpdate(ctx context.Context, e *transactionEntry, found *f
 	}
 	a.keys.keys[e.number] = write.Key
 	return write, nil
+}
+
+// matchPatch is the write of a patch, made of the version current now.
+func (a *attempt) matchPatch(ctx context.Context, e *transactionEntry, found *fhir.Resource) (write *fhir.Write, err error) {
+	switch {
+	case e.condition == nil:
+		if found, err = a.tx.Read(ctx, e.key); err != nil {
+			return nil, err
+		}
+	case found == nil:
+		return nil, nothingToPatch(*e.condition)
+	}
+	write, a.issues[e.number], err = a.patched(ctx, a.tx, e.request, e.patch, found)
+	return write, err
 }
 
 // find gives the one resource that meets a condition, nil if none does. What

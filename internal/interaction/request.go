@@ -52,9 +52,9 @@ type Request struct {
 	Query    url.Values
 	RawQuery string
 
-	Body []byte // JSON; for raw Binary content see ContentType
-	// ContentType is set for a Binary sent as its raw content; Body is then
-	// that content.
+	Body []byte // JSON; for raw Binary content and patches see ContentType
+	// ContentType is set for a Binary sent as its raw content, and for a
+	// patch; Body is then that.
 	ContentType string
 	// SecurityContext is the reference of X-Security-Context, for raw Binary.
 	SecurityContext string
@@ -72,6 +72,8 @@ type Request struct {
 
 	// resource stands for Body in an entry of a Bundle: parsed already.
 	resource element.Node
+	// head says that only what goes before a body is wanted, in an entry.
+	head bool
 }
 
 // Return is the preference Prefer: return=….

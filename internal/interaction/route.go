@@ -75,11 +75,12 @@ var (
 		{"GET", SearchType},
 		{"POST", Create},
 		{"PUT", ConditionalUpdate},
+		{"PATCH", ConditionalPatch},
 		{"DELETE", ConditionalDelete},
 	}
 	atTypeSearch        = []choice{{"POST", SearchType}}
 	atTypeHistory       = []choice{{"GET", HistoryType}}
-	atInstance          = []choice{{"GET", Read}, {"PUT", Update}, {"DELETE", Delete}}
+	atInstance          = []choice{{"GET", Read}, {"PUT", Update}, {"PATCH", Patch}, {"DELETE", Delete}}
 	atInstanceHistory   = []choice{{"GET", HistoryInstance}}
 	atVersion           = []choice{{"GET", VRead}}
 	atCompartment       = []choice{{"GET", SearchCompartment}}

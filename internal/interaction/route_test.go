@@ -36,6 +36,8 @@ func TestRoute(t *testing.T) {
 		{"HEAD", "Patient/1", "", Request{Interaction: Read, Type: "Patient", ID: "1"}},
 		{"GET", "%50atient/%31", "", Request{Interaction: Read, Type: "Patient", ID: "1"}},
 		{"PUT", "Patient/1", "", Request{Interaction: Update, Type: "Patient", ID: "1"}},
+		{"PATCH", "Patient/1", "", Request{Interaction: Patch, Type: "Patient", ID: "1"}},
+		{"PATCH", "Patient", "identifier=1", Request{Interaction: ConditionalPatch, Type: "Patient"}},
 		{"DELETE", "Patient/1", "", Request{Interaction: Delete, Type: "Patient", ID: "1"}},
 		{"GET", "Patient/1/_history", "", Request{Interaction: HistoryInstance, Type: "Patient", ID: "1"}},
 		{"GET", "Patient/1/_history/2", "", Request{Interaction: VRead, Type: "Patient", ID: "1", VersionID: "2"}},
@@ -85,12 +87,12 @@ func TestRouteRefuses(t *testing.T) {
 		{"GET", "Patient", "a=%zz", fhir.KindInvalid, nil},
 		{"POST", "metadata", "", fhir.KindMethodNotAllowed, []string{"GET", "HEAD"}},
 		{"PUT", "", "", fhir.KindMethodNotAllowed, []string{"GET", "HEAD", "POST"}},
-		{"POST", "Patient/1", "", fhir.KindMethodNotAllowed, []string{"GET", "HEAD", "PUT", "DELETE"}},
+		{"POST", "Patient/1", "", fhir.KindMethodNotAllowed, []string{"GET", "HEAD", "PUT", "PATCH", "DELETE"}},
 		{"PUT", "Patient/1/_history/1", "", fhir.KindMethodNotAllowed, []string{"GET", "HEAD"}},
 		{"GET", "Patient/_search", "", fhir.KindMethodNotAllowed, []string{"POST"}},
-		{"GET", "Binary", "", fhir.KindMethodNotAllowed, []string{"POST", "PUT", "DELETE"}},
+		{"GET", "Binary", "", fhir.KindMethodNotAllowed, []string{"POST", "PUT", "PATCH", "DELETE"}},
 		{"POST", "Binary/_search", "", fhir.KindMethodNotAllowed, nil},
-		{"OPTIONS", "Patient", "", fhir.KindMethodNotAllowed, []string{"GET", "HEAD", "POST", "PUT", "DELETE"}},
+		{"OPTIONS", "Patient", "", fhir.KindMethodNotAllowed, []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}},
 	} {
 		_, err := s.Route(c.method, c.path, c.query)
 		var failure *fhir.Error

@@ -68,6 +68,10 @@ func (s *Service) Serve(ctx context.Context, request *Request) (*Response, error
 		return s.create(ctx, request)
 	case Update:
 		return s.update(ctx, request)
+	case Patch:
+		return s.patch(ctx, request)
+	case ConditionalPatch:
+		return s.conditionalPatch(ctx, request)
 	case Delete:
 		return s.delete(ctx, request)
 	case ConditionalUpdate:

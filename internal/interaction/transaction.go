@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	jsonpatch "github.com/evanphx/json-patch/v5"
+
 	"starling/internal/fhir"
 	"starling/internal/fhir/element"
 )
@@ -88,6 +90,7 @@ type transactionEntry struct {
 	// reference is conditional.
 	text []byte
 	*prepared
+	patch jsonpatch.Patch
 	// search is the plan of a search.
 	search *searchPlan
 	// response is the answer to a read that was made ahead.
@@ -127,14 +130,21 @@ func (t *transaction) identify(e *transactionEntry) error {
 		if e.key.ID = e.request.resource.Get("id").Str(); e.key.ID == "" {
 			e.key.ID = newID()
 		}
+	case Patch, ConditionalPatch:
+		var err error
+		if e.patch, err = t.readPatch(e.request); err != nil {
+			return err
+		}
 	case Delete, ConditionalDelete:
 	default:
 		return nil
 	}
-	if criteria != "" || e.request.Interaction == ConditionalUpdate || e.request.Interaction == ConditionalDelete {
-		if criteria == "" {
-			criteria = e.request.RawQuery
-		}
+	conditional := criteria != ""
+	switch e.request.Interaction {
+	case ConditionalUpdate, ConditionalPatch, ConditionalDelete:
+		conditional, criteria = true, e.request.RawQuery
+	}
+	if conditional {
 		condition, err := t.conditional(e.request.Type, criteria, t.outer.Base)
 		if err != nil {
 			return err

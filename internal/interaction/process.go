@@ -92,14 +92,14 @@ func (b *bundle) add(ctx context.Context, request *Request, response *Response, 
 	}
 	shown := true
 	switch request.Interaction {
-	case Create, Update, ConditionalUpdate, Delete, ConditionalDelete:
+	case Create, Update, ConditionalUpdate, Patch, ConditionalPatch, Delete, ConditionalDelete:
 		shown = request.Return == ReturnRepresentation
 		if request.Return == ReturnOperationOutcome {
 			a.outcome = AppendOutcome(nil, response.Issues)
 		}
 	}
 	switch {
-	case !shown || response.Status == StatusNotModified:
+	case !shown || request.head || response.Status == StatusNotModified:
 	case response.Resource != nil:
 		b.member("resource")
 		b.json = response.Resource.AppendJSON(b.json)
