@@ -62,7 +62,7 @@ type Limits struct {
 }
 
 // DefaultLimits let every expression of R4 run on resources of megabytes.
-var DefaultLimits = Limits{Items: 2_000_000, Steps: 20_000_000}
+var DefaultLimits = Limits{Items: 1_000_000, Steps: 20_000_000}
 
 // maxString bounds the strings that evaluation makes, in bytes.
 const maxString = 1 << 20
