@@ -65,7 +65,7 @@ type listenFlags struct {
 	AdminListen    string        `env:"FHIR_ADMIN_LISTEN" default:"127.0.0.1:9464" placeholder:"ADDRESS" help:"Address of /metrics, /livez, /readyz and /debug/pprof; empty for none (${default})."`
 	BaseURL        string        `env:"FHIR_BASE_URL" placeholder:"URL" help:"Base of absolute links. Without it, as the request was addressed."`
 	TrustedProxies []string      `env:"FHIR_TRUSTED_PROXIES" default:"loopback" placeholder:"NETWORK" help:"Networks whose Forwarded and X-Forwarded-* headers are believed: CIDR, loopback, private or none (${default})."`
-	Auth           string        `env:"FHIR_AUTH" enum:",none" default:"" help:"How clients prove who they are: none. Must be given where --listen is no loopback address."`
+	Auth           string        `env:"FHIR_AUTH" enum:",none" default:"" placeholder:"HOW" help:"How clients prove who they are: none. Must be given where --listen is no loopback address."`
 	MaxBody        int64         `env:"FHIR_MAX_BODY" default:"67108864" placeholder:"BYTES" help:"Largest request body, decompressed (${default})."`
 	RequestTimeout time.Duration `env:"FHIR_REQUEST_TIMEOUT" default:"60s" help:"Longest time an interaction may take (${default})."`
 	DrainDelay     time.Duration `env:"FHIR_DRAIN_DELAY" default:"0s" help:"Time between becoming unready and refusing connections, for load balancers to notice (${default})."`

@@ -139,6 +139,42 @@ func TestLoadResumes(t *testing.T) {
 	}
 }
 
+// TestLoadInterrupted breaks a load off as the first signal does, then goes on:
+// each Bundle must be there once.
+func TestLoadInterrupted(t *testing.T) {
+	const bundles = 60
+	files := map[string]string{}
+	for n := range bundles {
+		files[fmt.Sprintf("%d.json", n)] = fmt.Sprintf(`{"resourceType":"Bundle","type":"transaction","entry":[{"resource":{"resourceType":"Patient",`+
+			`"identifier":[{"system":"http://s","value":"%d"}]},"request":{"method":"POST","url":"Patient"}}]}`, n)
+	}
+	url, dir, data := postgrestest.New(t), folder(t, files), t.TempDir()
+	ctx, interrupt := context.WithCancel(context.Background())
+	p := &program{stdout: &safeBuffer{}, stderr: &safeBuffer{}}
+	if err := p.parseFlags([]string{"load", "--workers=1", "--database-url=" + url, "--data-dir=" + data, dir}); err != nil {
+		t.Fatal(err)
+	}
+	journal := filepath.Join(data, "load.journal")
+	go func() {
+		for ctx.Err() == nil {
+			if text, err := os.ReadFile(journal); err == nil && bytes.Count(text, []byte("\n")) > 3 {
+				interrupt()
+			}
+		}
+	}()
+	if err := p.run(ctx); err == nil || !strings.Contains(err.Error(), "interrupted") {
+		t.Fatalf("%v: all was loaded before the interruption; %s", err, p.stdout)
+	}
+	stdout, stderr, err := runLoad(t, "--database-url="+url, "--data-dir="+data, dir)
+	if err != nil || !strings.Contains(stdout, "left out") {
+		t.Fatalf("%v\n%s%s", err, stdout, stderr)
+	}
+	r := serve(t, url)
+	if total := r.do("GET", "Patient?_summary=count", "").json(t)["total"]; total != float64(bundles) {
+		t.Errorf("%v Patients", total)
+	}
+}
+
 func TestLoadReportsFailures(t *testing.T) {
 	url := postgrestest.New(t)
 	dir := folder(t, map[string]string{
