@@ -19,6 +19,7 @@ func TestRules(t *testing.T) {
 	t.Run("conditional", func(t *testing.T) { conditional(t, r) })
 	t.Run("refusals", func(t *testing.T) { refusals(t, r) })
 	t.Run("search by POST", func(t *testing.T) { searchByPost(t, r) })
+	t.Run("patch", func(t *testing.T) { patches(t, r) })
 	t.Run("capabilities", func(t *testing.T) { capabilities(t, r) })
 }
 
@@ -257,6 +258,21 @@ func searchByPost(t *testing.T, r *running) {
 	}
 	if a := send(t, request); len(a.json(t)["entry"].([]any)) != 1 {
 		t.Errorf("self %q gives %s", url, a.body)
+	}
+}
+
+func patches(t *testing.T, r *running) {
+	r.put("Patient/patched", `{"resourceType":"Patient","id":"patched","active":true}`)
+	const patch = `[{"op":"replace","path":"/active","value":false}]`
+	a := r.do("PATCH", "Patient/patched", patch, "Content-Type: application/json-patch+json", `If-Match: W/"1"`)
+	if a.StatusCode != 200 || a.Header.Get("ETag") != `W/"2"` || a.json(t)["active"] != false || a.Header.Get("Content-Type") != "application/fhir+json" {
+		t.Errorf("%d %v %s", a.StatusCode, a.Header, a.body)
+	}
+	if a := r.do("PATCH", "Patient/patched", patch, "Content-Type: application/json-patch+json", `If-Match: W/"1"`); a.StatusCode != 412 {
+		t.Errorf("If-Match with an old version: %d %s", a.StatusCode, a.body)
+	}
+	if a := r.do("PATCH", "Patient/patched", "<diff/>", "Content-Type: application/xml-patch+xml"); a.StatusCode != 415 || a.code() != "not-supported" {
+		t.Errorf("XML Patch: %d %s", a.StatusCode, a.body)
 	}
 }
 

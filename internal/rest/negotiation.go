@@ -79,11 +79,12 @@ func (f format) byAccept(accept string) (format, error) {
 		f.ContentType, f.FHIR = accept, true
 		return f, nil
 	}
+	refused := excluded(accept)
 	best, quality, specific, others := -1, 0, -1, 0
 	for r := range mediaRanges(accept) {
 		fits := -1
 		for i := len(offers) - 1; i >= 0; i-- {
-			if r.covers(offers[i]) && !excluded(accept, offers[i]) {
+			if r.covers(offers[i]) && !refused[i] {
 				fits = i
 			}
 		}
@@ -121,15 +122,18 @@ func (r mediaRange) specificity() int {
 	return 2
 }
 
-// excluded reports whether a range names the media type with q=0, which holds
+// excluded tells of each offer whether a range names it with q=0, which holds
 // against any wildcard.
-func excluded(accept string, offer mediaRange) bool {
+func excluded(accept string) (refused [len(offers)]bool) {
 	for r := range mediaRanges(accept) {
-		if r.Quality == 0 && r.specificity() == 2 && r.covers(offer) {
-			return true
+		if r.Quality > 0 || r.specificity() < 2 {
+			continue
+		}
+		for i, offer := range offers {
+			refused[i] = refused[i] || r.covers(offer)
 		}
 	}
-	return false
+	return refused
 }
 
 // versionServed reports whether a fhirVersion parameter names R4

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 )
 
 func mustPrefix(text string) netip.Prefix { return netip.MustParsePrefix(text) }
@@ -128,6 +129,23 @@ func TestContentTypesOfJSONAreTaken(t *testing.T) {
 		if answer.Code != http.StatusOK || h.got == nil || string(h.got.Body) != `{"resourceType":"Patient"}` || h.got.ContentType != "" {
 			t.Errorf("Content-Type %q: %d %s", contentType, answer.Code, answer.Body)
 		}
+	}
+}
+
+// TestLongHeadersAreCheap holds that headers of the greatest length cost no more
+// than their reading.
+func TestLongHeadersAreCheap(t *testing.T) {
+	started := time.Now()
+	for _, header := range []string{
+		strings.Repeat("*/*,", 16000), strings.Repeat("application/json;q=0,", 3000), strings.Repeat(",", 64000), strings.Repeat(`"\`, 30000),
+	} {
+		_, _ = negotiate(header, "") // which it is does not matter here
+		takesGzip([]string{header})
+		preferences([]string{header})
+		parseForwarded([]string{header})
+	}
+	if took := time.Since(started); took > time.Second {
+		t.Errorf("took %v", took)
 	}
 }
 
