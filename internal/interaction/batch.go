@@ -2,6 +2,7 @@ package interaction
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -51,10 +52,14 @@ func (s *Service) batch(ctx context.Context, outer *Request, nodes element.Node)
 		_ = group.Wait() // failures has them
 	}
 	b := newBundle("batch-response", time.Time{})
+	var faults []error
 	for i := range n {
-		b.add(ctx, requests[i], responses[i], failures[i])
+		b.add(requests[i], responses[i], failures[i])
+		if failures[i] != nil && StatusOf(Failure(failures[i]).Kind) >= 500 {
+			faults = append(faults, failures[i])
+		}
 	}
-	return &Response{Status: StatusOK, Body: b.end(), Changed: true}, nil
+	return &Response{Status: StatusOK, Body: b.end(), Changed: true, Faults: errors.Join(faults...)}, nil
 }
 
 // step is the place of an interaction in the order of a transaction

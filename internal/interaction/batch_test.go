@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"starling/internal/fhir"
+	"starling/internal/fhir/element"
 )
 
 func entryJSON(method, url, resource string, more ...string) string {
@@ -104,4 +105,22 @@ func TestBundlesThatCannotBeCarriedOut(t *testing.T) {
 	s.refuse(fhir.KindTooLarge, fhir.IssueTooCostly, "POST", "", many)
 	s.do(StatusCreated, "POST", "Bundle", bundleJSON("transaction", entryJSON("PUT", "Patient/x", patient("x", "1"))))
 	s.refuse(fhir.KindNotFound, fhir.IssueNotFound, "GET", "Patient/x", "")
+}
+
+// broken is a validator with a fault.
+type broken struct{}
+
+func (broken) Validate(fhir.ResourceType, element.Node) []fhir.Issue { panic("secret") }
+
+func TestBatchOutlivesAFault(t *testing.T) {
+	s := newServer(t)
+	s.do(StatusCreated, "PUT", "Patient/a", patient("a", "1"))
+	s.Validator = broken{}
+	response := s.do(StatusOK, "POST", "", bundleJSON("batch", entryJSON("POST", "Patient", patient("", "2")), entryJSON("GET", "Patient/a", "")))
+	if got := statusesOf(valid(t, response.Body)); !slices.Equal(got, []string{"500", "200"}) {
+		t.Errorf("%v", got)
+	}
+	if strings.Contains(string(response.Body), "secret") || response.Faults == nil || !strings.Contains(response.Faults.Error(), "secret") {
+		t.Errorf("%s, %v", response.Body, response.Faults)
+	}
 }

@@ -3,7 +3,6 @@ package interaction
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"strings"
 
 	"starling/internal/fhir"
@@ -79,10 +78,10 @@ func entryPath(number int, path string) string {
 
 // add adds the answer to an entry: of a read with its resource, of a write
 // with what Prefer asks for.
-func (b *bundle) add(ctx context.Context, request *Request, response *Response, err error) {
+func (b *bundle) add(request *Request, response *Response, err error) {
 	b.entry()
 	if err != nil {
-		b.response("", failed(ctx, err))
+		b.response("", failed(err))
 		b.close()
 		return
 	}
@@ -112,11 +111,8 @@ func (b *bundle) add(ctx context.Context, request *Request, response *Response, 
 }
 
 // failed is the answer to an entry that failed.
-func failed(ctx context.Context, err error) *answer {
+func failed(err error) *answer {
 	failure := Failure(err)
-	if failure.Kind == fhir.KindInternal {
-		slog.ErrorContext(ctx, "an entry of a batch failed", "error", err)
-	}
 	a := &answer{status: StatusOf(failure.Kind), outcome: AppendOutcome(nil, failure.Issues)}
 	if failure.Resource != nil {
 		a.etag, a.lastUpdated = ETagOf(failure.Resource.VersionID), failure.Resource.LastUpdated

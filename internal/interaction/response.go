@@ -41,6 +41,9 @@ type Response struct {
 	// Issues are what the validation had to say of a resource it accepted, for
 	// Prefer: return=OperationOutcome.
 	Issues []fhir.Issue
+	// Faults are the server's own failures within a batch that went on, for
+	// the log.
+	Faults error
 	// Changed says a write took place; false for a no-op.
 	Changed bool
 }

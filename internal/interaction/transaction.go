@@ -27,7 +27,7 @@ func (s *Service) transaction(ctx context.Context, outer *Request, nodes element
 		if response == nil {
 			response, failure = s.Serve(ctx, e.request)
 		}
-		b.add(ctx, e.request, response, inEntry(i, failure))
+		b.add(e.request, response, inEntry(i, failure))
 	}
 	return &Response{Status: StatusOK, Body: b.end(), Changed: len(done.writes) > 0}, nil
 }

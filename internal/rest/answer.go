@@ -78,6 +78,7 @@ func (a *api) interact(ctx context.Context, in *incoming, out *outgoing) (format
 	if err != nil {
 		return f, err
 	}
+	out.Err = response.Faults
 	if readsRaw(request, f) && response.Resource != nil && !response.Resource.Deleted() {
 		return f, out.raw(request, response)
 	}

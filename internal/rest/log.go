@@ -16,7 +16,7 @@ func logged(logger *slog.Logger, all bool, next exchange) exchange {
 		next(ctx, in, out)
 		level := slog.LevelDebug
 		switch {
-		case out.Status >= http.StatusInternalServerError:
+		case out.Status >= http.StatusInternalServerError, out.Err != nil && out.Status < http.StatusBadRequest:
 			level = slog.LevelError
 		case all:
 			level = slog.LevelInfo
