@@ -72,5 +72,16 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	s.refuse(fhir.KindNotFound, fhir.IssueNotFound, "GET", "Patient/p1/Practitioner", "")
+	for _, target := range []string{
+		"Patient?_cursor=x", "Patient?_cursor=eyJzIjoiIn0&_cursor=", "_history?_cursor=x", "Patient/p1/_history?_cursor=bnVsbA",
+		"Patient?_count=-1", "Patient?_summary=some", "Patient?_elements=id&_summary=text",
+	} {
+		if _, err := s.try("GET", target, ""); Failure(err).Kind != fhir.KindInvalid {
+			t.Errorf("%s: %v", target, err)
+		}
+	}
+	if none := s.bundle("searchset", "GET", "Patient?_count=0", ""); none.Get("total").Literal() != "5" || none.Get("entry").Exists() {
+		t.Errorf("%s", none.Raw())
+	}
 	s.refuse(fhir.KindInvalid, fhir.IssueValue, "GET", "?_type=Patient,Colour", "")
 }
