@@ -1,0 +1,4 @@
+FROM starling-airgapped-base
+EXPOSE 8080
+STOPSIGNAL SIGQUIT
+CMD ["nginx", "-g", "daemon off;"]
