@@ -61,8 +61,9 @@ conformance: ## Run the public suites in the folder CONFORMANCE_DATA and print a
 client-test: ## Drive a server with the npm client fhir-kit-client (needs Node)
 	go test -count=1 -v -run TestClient ./test/client
 
-matrix: build ## Compare 1×8 to 8×1 instances × cores (QUICK=1, EXECUTOR=process, OUT=dir, RUNS=n)
-	bin/loadtest matrix $(if $(QUICK),--quick) --executor $(EXECUTOR) --out $(OUT) --runs $(RUNS)
+matrix: build ## Compare 1×8 to 8×1 instances × cores (QUICK=1, EXECUTOR=compose, OUT=dir, RUNS=n)
+	bin/loadtest matrix $(if $(QUICK),--quick) --executor $(EXECUTOR) --out $(OUT) --runs $(RUNS) \
+	  $(if $(IMAGES),--images $(IMAGES))
 
 definitions-check: ## Rebuild the embedded definitions from their source and compare
 	go run ./internal/tools/definitions check

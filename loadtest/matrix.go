@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"starling/loadtest/load"
@@ -15,7 +16,7 @@ import (
 )
 
 type matrixCommand struct {
-	Executor   string   `enum:"process" default:"process" help:"What runs a shape: process (plain processes on this machine)."`
+	Executor   string   `enum:"process,compose" default:"process" help:"What runs a shape: plain processes of this machine, or the containers of compose/."`
 	Quick      bool     `help:"Short runs of few users: shows that it works and roughly how shapes compare."`
 	Shape      []string `placeholder:"NxC" help:"Only these of 1x8, 2x4, 4x2 and 8x1."`
 	Runs       int      `default:"1" help:"Runs of each shape; shapes take turns and the table shows the median."`
@@ -23,6 +24,8 @@ type matrixCommand struct {
 	VUs        int      `name:"vus" help:"Virtual users. Default: 37 for each real core the instances have."`
 	Server     string   `default:"bin/fhir-server" help:"The server's program."`
 	PostgreSQL string   `name:"postgresql" placeholder:"DIR" help:"Folder of PostgreSQL's programs. Default: the newest installed."`
+	Compose    string   `name:"compose-file" default:"compose/compose.yaml" help:"What the executor compose runs."`
+	Images     string   `placeholder:"FILE" help:"Images for the executor compose, NAME=value a line, such as compose/airgapped/images.env."`
 	Out        string   `default:"out/matrix" help:"Folder for matrix.json, matrix.md and the logs."`
 }
 
@@ -36,17 +39,12 @@ func (c *matrixCommand) Run(ctx context.Context) error {
 	if err := os.MkdirAll(logs, 0o755); err != nil {
 		return err
 	}
-	executor := &matrix.Processes{Server: c.Server, PostgreSQL: c.PostgreSQL, Core: config.Core, Logs: logs}
-	if executor.Server, err = filepath.Abs(c.Server); err != nil {
+	if logs, err = filepath.Abs(logs); err != nil {
 		return err
 	}
-	if executor.Logs, err = filepath.Abs(logs); err != nil {
+	executor, err := c.executor(config.Core, logs)
+	if err != nil {
 		return err
-	}
-	if executor.PostgreSQL == "" {
-		if executor.PostgreSQL, err = matrix.FindPostgreSQL(); err != nil {
-			return err
-		}
 	}
 	config.After = c.write
 	result, err := matrix.Run(ctx, executor, config)
@@ -62,6 +60,35 @@ func (c *matrixCommand) Run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+func (c *matrixCommand) executor(core float64, logs string) (matrix.Executor, error) {
+	if c.Executor == "compose" {
+		command, err := matrix.FindCompose()
+		if err != nil {
+			return nil, err
+		}
+		executor := &matrix.Compose{Command: command, File: c.Compose, Core: core, Logs: logs}
+		if c.Images != "" {
+			images, err := os.ReadFile(c.Images)
+			if err != nil {
+				return nil, err
+			}
+			executor.Environment = strings.Fields(string(images))
+		}
+		return executor, nil
+	}
+	server, err := filepath.Abs(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	programs := c.PostgreSQL
+	if programs == "" {
+		if programs, err = matrix.FindPostgreSQL(); err != nil {
+			return nil, err
+		}
+	}
+	return &matrix.Processes{Server: server, PostgreSQL: programs, Core: core, Logs: logs}, nil
 }
 
 func (c *matrixCommand) config() (matrix.Config, error) {
