@@ -18,7 +18,7 @@ OUT      = out/matrix
 RUNS     = 1
 
 .DEFAULT_GOAL = help
-.PHONY: help build run test race bench lint fuzz vuln conformance client-test matrix definitions-check clean
+.PHONY: help build run test race bench benchmarks lint fuzz vuln conformance client-test matrix definitions-check clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,7 +38,10 @@ test: ## Run every test (those that need Node, nginx or docker skip where these 
 race: ## Run the tests of the concurrent packages under the race detector
 	go test -race $(addsuffix /...,$(addprefix ./,$(RACE)))
 
-bench: ## Run every benchmark
+bench: ## Measure what docs/performance.md states, and print the table
+	go run ./internal/tools/bench
+
+benchmarks: ## Run every Go benchmark
 	go test -run '^$$' -bench . -benchmem ./...
 
 lint: $(GOLANGCI_LINT) ## Check style, imports and doc comments

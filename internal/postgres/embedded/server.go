@@ -216,6 +216,9 @@ func (s *Server) url(name string) string {
 	return u.String()
 }
 
+// PID is the process id of the server, whose backends are its children.
+func (s *Server) PID() int { return s.command.Process.Pid }
+
 // Stop ends the server's sessions and waits until it has written everything.
 func (s *Server) Stop() error {
 	s.terminate()

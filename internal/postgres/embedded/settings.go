@@ -2,9 +2,11 @@ package embedded
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 )
 
@@ -65,8 +67,17 @@ func (w *logWriter) Write(p []byte) (int, error) {
 			return len(p), nil
 		}
 		if text := string(bytes.TrimSpace(line)); text != "" {
-			w.logger.Warn("postgres", "message", text)
+			w.logger.Log(context.Background(), level(text), "postgres", "message", text)
 		}
 		w.line = append(w.line[:0], rest...)
 	}
+}
+
+// level is how much a line of PostgreSQL's matters here: what it does in the
+// course of nature (LOG), and that it is not up yet, is of interest to few.
+func level(line string) slog.Level {
+	if strings.HasPrefix(line, "LOG:") || strings.HasSuffix(line, "the database system is starting up") {
+		return slog.LevelDebug
+	}
+	return slog.LevelWarn
 }

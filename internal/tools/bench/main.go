@@ -1,0 +1,59 @@
+// Command bench measures what docs/performance.md states of one instance, on
+// this machine, and prints it as a Markdown table. Where two things are
+// compared they take turns in one run, and the ratio is that of each pair.
+//
+//	go run ./internal/tools/bench [-runs N] [-duration D]
+//
+// CONFORMANCE_DATA, if set, names the folder with the Synthea sample that is
+// loaded. TEST_POSTGRES_BIN names the PostgreSQL programs to use.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"time"
+)
+
+// bench is one run of all measurements.
+type bench struct {
+	runs     int
+	duration time.Duration // measured time of a crud run
+	dir      string        // of everything made
+	rows     []row
+}
+
+func main() {
+	b := &bench{}
+	flag.IntVar(&b.runs, "runs", 5, "how often each thing is measured")
+	flag.DurationVar(&b.duration, "duration", 15*time.Second, "measured time of a crud run")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := b.run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func (b *bench) run(ctx context.Context) (err error) {
+	if b.dir, err = os.MkdirTemp("", "starling-bench"); err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(b.dir) }()
+	// The account PostgreSQL runs under has to reach its folder.
+	if err := os.Chmod(b.dir, 0o755); err != nil {
+		return err
+	}
+	fmt.Printf("%s, %d cores, %s\n\n", time.Now().UTC().Format(time.RFC3339), runtime.NumCPU(), revision(ctx))
+	for _, measure := range []func(context.Context) error{b.build, b.coalescing, b.crud, b.load} {
+		if err := measure(ctx); err != nil {
+			return err
+		}
+	}
+	b.print(os.Stdout)
+	return nil
+}
