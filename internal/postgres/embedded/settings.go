@@ -25,7 +25,6 @@ func settings() []string {
 		"maintenance_work_mem=128MB",
 		"max_wal_size=4GB",
 		"checkpoint_timeout=15min",
-		"wal_compression=on",
 		"jit=off",
 		"logging_collector=off",
 		"log_min_messages=warning",
