@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -68,6 +69,8 @@ func (p *pipeline) send(name string, row func(values [][]byte), params ...[]byte
 	})
 }
 
+var errNoAnswer = errors.New("postgres: the server did not answer all statements")
+
 // flush sends what is queued and reads all answers. It gives the first error;
 // the pipeline stays usable after an error of the server's.
 func (p *pipeline) flush() error {
@@ -89,6 +92,10 @@ func (p *pipeline) flush() error {
 			p.tags = append(p.tags, tag)
 		case *pgconn.PipelineSync:
 			return first
+		case nil:
+			if err == nil {
+				return cmp.Or(first, errNoAnswer)
+			}
 		}
 		if err == nil {
 			continue
@@ -96,8 +103,10 @@ func (p *pipeline) flush() error {
 		if first == nil {
 			first = err
 		}
+		// After an error in a statement the server goes on to the next Sync;
+		// after a fatal one it has closed the connection.
 		var pgErr *pgconn.PgError
-		if !errors.As(err, &pgErr) {
+		if !errors.As(err, &pgErr) || pgErr.SeverityUnlocalized != "ERROR" {
 			return first
 		}
 	}
