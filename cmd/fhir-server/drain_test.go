@@ -187,3 +187,21 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 		t.Errorf("%v after %v", err, time.Since(started))
 	}
 }
+
+func TestSignalWhileStarting(t *testing.T) {
+	command := exec.Command(os.Args[0], "serve", "--listen=127.0.0.1:0", "--admin-listen=", "--data-dir="+t.TempDir())
+	command.Env = append(os.Environ(), asProgram+"=1")
+	errors := &safeBuffer{}
+	command.Stderr = errors
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = command.Process.Kill() })
+	eventually(t, "starting", func() bool { return strings.Contains(errors.String(), "creating the embedded database") })
+	if err := command.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, errors)
+	}
+}

@@ -41,6 +41,9 @@ func (c *serveCommand) Run(ctx context.Context, p *program) error {
 
 	s := &server{command: c, logger: logger}
 	if err := s.start(ctx); err != nil {
+		if ctx.Err() != nil {
+			return s.close() // told to stop, it did
+		}
 		return errors.Join(err, s.close())
 	}
 	fmt.Fprintf(p.stdout, "fhir-server: serving FHIR R4 at %s\n", s.address())
