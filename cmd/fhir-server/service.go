@@ -20,11 +20,12 @@ func newService(store fhir.Store, flags *resourceFlags, maxBody int64) (*interac
 	if err != nil {
 		return nil, err
 	}
+	limits := element.DefaultLimits
+	limits.Size = int(maxBody)
 	return &interaction.Service{
 		Store: store, Definitions: definitions, Validator: validator,
 		Indexer: searches, Planner: searches, Served: searches.Served,
-		Limits:   element.Limits{Depth: element.DefaultLimits.Depth, Size: int(maxBody)},
-		Software: software(),
+		Limits: limits, Software: software(),
 	}, nil
 }
 
