@@ -80,7 +80,7 @@ func (c *composed) start(ctx context.Context, url string) (*Deployment, error) {
 	if err := awaitMetadata(ctx, url); err != nil {
 		return nil, err
 	}
-	d := &Deployment{URL: url, Held: "the CPU quota of its container"}
+	d := &Deployment{URL: url, Held: "the CPU quota of its container (accounted over 100 ms)"}
 	for _, service := range []struct{ name, root string }{
 		{"server", instanceName}, {"nginx", nginxName}, {"postgres", postgresqlName},
 	} {
