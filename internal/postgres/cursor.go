@@ -24,7 +24,11 @@ func decodeCursor(text string, cursor any) error {
 		err = json.Unmarshal(b, cursor)
 	}
 	if err != nil {
-		return fhir.NewError(fhir.KindInvalid, fhir.IssueValue, "the page link is damaged").Because(err)
+		return damagedLink(err)
 	}
 	return nil
+}
+
+func damagedLink(cause error) *fhir.Error {
+	return fhir.NewError(fhir.KindInvalid, fhir.IssueValue, "the page link is damaged").Because(cause)
 }

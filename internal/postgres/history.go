@@ -2,11 +2,13 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"starling/internal/fhir"
 )
@@ -35,6 +37,10 @@ const horizonSQL = `SELECT date_trunc('milliseconds', least(clock_timestamp(),
 // (https://hl7.org/fhir/R4/http.html#history).
 func (s *Store) History(ctx context.Context, query *fhir.HistoryQuery) (*fhir.HistoryPage, error) {
 	page, err := s.history(ctx, query)
+	var pgErr *pgconn.PgError
+	if query.Cursor != "" && errors.As(err, &pgErr) && pgErr.Code == "22P02" {
+		err = damagedLink(err) // its snapshot is none
+	}
 	return page, report(ctx, err)
 }
 
@@ -81,7 +87,7 @@ func (h *historyWalk) prepare(ctx context.Context) error {
 			return err
 		}
 		if !snapshotText.MatchString(h.cursor.Snapshot) {
-			return fhir.NewError(fhir.KindInvalid, fhir.IssueValue, "the page link is damaged")
+			return damagedLink(nil)
 		}
 		return nil
 	}
