@@ -24,7 +24,7 @@ var statuses = [...]Status{
 	fhir.KindTooLarge:           413,
 	fhir.KindThrottled:          429,
 	fhir.KindUnavailable:        503,
-	fhir.KindTimeout:            504,
+	fhir.KindTimeout:            503,
 }
 
 // StatusOf is the HTTP status of a failure.
@@ -41,7 +41,7 @@ var reasons = map[Status]string{
 	405: "Method Not Allowed", 406: "Not Acceptable", 409: "Conflict", 410: "Gone",
 	412: "Precondition Failed", 413: "Content Too Large", 415: "Unsupported Media Type",
 	422: "Unprocessable Content", 429: "Too Many Requests", 500: "Internal Server Error",
-	503: "Service Unavailable", 504: "Gateway Timeout",
+	503: "Service Unavailable",
 }
 
 // String is the status as Bundle.entry.response.status has it: "201 Created".
