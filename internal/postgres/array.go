@@ -93,8 +93,6 @@ func bytesArray[T string | []byte](values []T, oid uint32) []byte {
 	return dst
 }
 
-func int8Param(v int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(v)) }
-
 // The decoders below read result columns in binary form.
 
 func getInt8(b []byte) int64 { return int64(binary.BigEndian.Uint64(b)) }

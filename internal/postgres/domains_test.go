@@ -28,8 +28,10 @@ func openTwo(t *testing.T) (*Store, *Store, string) {
 
 func put(t *testing.T, s *Store, typ fhir.ResourceType, id string) {
 	t.Helper()
-	_, err := s.Write(t.Context(), &fhir.Write{Op: fhir.OpUpdate, Method: fhir.MethodPut, Key: fhir.Key{Type: typ, ID: id},
-		Content: fhir.Content{Body: []byte(`,"status":"active"`)}, Index: &fhir.Index{}})
+	_, err := s.Write(t.Context(), &fhir.Write{
+		Op: fhir.OpUpdate, Method: fhir.MethodPut, Key: fhir.Key{Type: typ, ID: id},
+		Content: fhir.Content{Body: []byte(`,"status":"active"`)}, Index: &fhir.Index{},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

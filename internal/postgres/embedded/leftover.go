@@ -58,6 +58,6 @@ func worksIn(pid int, dir string) bool {
 		_, noProc := os.Stat("/proc/self")
 		return noProc != nil
 	}
-	real, err := filepath.EvalSymlinks(dir)
-	return err == nil && cwd == real
+	resolved, err := filepath.EvalSymlinks(dir)
+	return err == nil && cwd == resolved
 }

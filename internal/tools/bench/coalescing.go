@@ -34,8 +34,10 @@ func (b *bench) coalescing(ctx context.Context) error {
 		}
 	}
 	for _, c := range []struct{ operation, clients, what, goal string }{
-		{"Read", "64", "reads, 64 clients", "≥ 1.3"}, {"Create", "64", "creates, 64 clients", "≥ 1.4"},
-		{"Read", "1", "reads, 1 client", "≥ 1"}, {"Create", "1", "creates, 1 client", "≥ 1"},
+		{"Read", "64", "reads, 64 clients", "≥ 1.3"},
+		{"Create", "64", "creates, 64 clients", "≥ 1.4"},
+		{"Read", "1", "reads, 1 client", "≥ 1"},
+		{"Create", "1", "creates, 1 client", "≥ 1"},
 	} {
 		coalesced, single := rates[c.operation+"/"+c.clients+"/coalesced"], rates[c.operation+"/"+c.clients+"/single"]
 		if len(coalesced) != b.runs || len(single) != b.runs {
