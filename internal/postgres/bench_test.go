@@ -68,8 +68,8 @@ func inParallel(b *testing.B, s *Store, clients int, operation func(i int) error
 	b.ReportMetric(float64((after.database-before.database).Microseconds())/float64(b.N), "pg-µs/op")
 }
 
-// sample is a resource of 1.5 KB with ten rows in search_key, two dates, a
-// number and three texts.
+// sample is a resource of 1.5 KB with ten rows in search_key, two dates
+// and a quantity.
 func sample(i int) *fhir.Write {
 	index := &fhir.Index{}
 	for n := range 7 {
@@ -133,26 +133,60 @@ func fill(b *testing.B, s *Store, n int) {
 // BenchmarkCRUD is the life of a resource: create, read, update of one field,
 // delete.
 func BenchmarkCRUD(b *testing.B) {
-	eachMode(b, func(b *testing.B, s *Store, clients int) {
-		ctx := context.Background()
-		inParallel(b, s, clients, func(i int) error {
-			w := sample(i)
-			if _, err := s.Write(ctx, w); err != nil {
-				return err
-			}
-			if _, err := s.Read(ctx, w.Key); err != nil {
-				return err
-			}
-			changed := *w
-			changed.Op, changed.Method = fhir.OpUpdate, fhir.MethodPut
-			index := *w.Index
-			index.Tokens = append(index.Tokens[:6:6], fhir.TokenValue{Param: "token6", System: "urn:example:system", Code: "changed"})
-			changed.Index = &index
-			if _, err := s.Write(ctx, &changed); err != nil {
-				return err
-			}
-			_, err := s.Write(ctx, &fhir.Write{Op: fhir.OpDelete, Method: fhir.MethodDelete, Key: w.Key})
+	eachMode(b, lifeOfResources)
+}
+
+func lifeOfResources(b *testing.B, s *Store, clients int) {
+	ctx := context.Background()
+	inParallel(b, s, clients, func(i int) error {
+		w := sample(i)
+		if _, err := s.Write(ctx, w); err != nil {
 			return err
-		})
+		}
+		if _, err := s.Read(ctx, w.Key); err != nil {
+			return err
+		}
+		changed := *w
+		changed.Op, changed.Method = fhir.OpUpdate, fhir.MethodPut
+		index := *w.Index
+		index.Tokens = append(index.Tokens[:6:6], fhir.TokenValue{Param: "token6", System: "urn:example:system", Code: "changed"})
+		changed.Index = &index
+		if _, err := s.Write(ctx, &changed); err != nil {
+			return err
+		}
+		_, err := s.Write(ctx, &fhir.Write{Op: fhir.OpDelete, Method: fhir.MethodDelete, Key: w.Key})
+		return err
 	})
+}
+
+// BenchmarkLoops compares numbers of loops under 64 clients.
+func BenchmarkLoops(b *testing.B) {
+	for _, loops := range []int{1, 2, 3, 4} {
+		b.Run(fmt.Sprintf("loops=%d", loops), func(b *testing.B) {
+			s, err := Open(b.Context(), Config{URL: postgrestest.New(b), readLoops: loops, writeLoops: loops})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			lifeOfResources(b, s, 64)
+		})
+	}
+}
+
+// BenchmarkReadLoops compares numbers of loops of the reader.
+func BenchmarkReadLoops(b *testing.B) {
+	for _, loops := range []int{1, 2, 3} {
+		b.Run(fmt.Sprintf("loops=%d", loops), func(b *testing.B) {
+			s, err := Open(b.Context(), Config{URL: postgrestest.New(b), readLoops: loops})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			fill(b, s, 2000)
+			inParallel(b, s, 64, func(i int) error {
+				_, err := s.Read(context.Background(), sampleKey(i*7919%2000))
+				return err
+			})
+		})
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -252,4 +253,46 @@ func TestConcurrentOpen(t *testing.T) {
 		})
 	}
 	wait.Wait()
+}
+
+// TestClose: what is queued is done, what comes later is told.
+func TestClose(t *testing.T) {
+	url := postgrestest.New(t)
+	s, err := Open(t.Context(), Config{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := goroutinesOf(t)
+	var wait sync.WaitGroup
+	var stored atomic.Int32
+	for i := range 100 {
+		wait.Go(func() {
+			_, err := s.Write(context.Background(), patient(fmt.Sprint("p", i), ""))
+			if err == nil {
+				stored.Add(1)
+			} else if kind := kindOf(t, err); kind != fhir.KindUnavailable {
+				t.Errorf("kind %d: %v", kind, err)
+			}
+			_, err = s.Read(context.Background(), fhir.Key{Type: "Patient", ID: fmt.Sprint("p", i)})
+			if err != nil {
+				kindOf(t, err)
+			}
+		})
+	}
+	time.Sleep(3 * time.Millisecond)
+	s.Close()
+	wait.Wait()
+	if after := goroutinesOf(t); after >= before {
+		t.Errorf("%d goroutines before, %d after", before, after)
+	}
+	again := open(t, url)
+	if got := len(search(t, again, nil)); got != int(stored.Load()) {
+		t.Errorf("%d acknowledged, %d stored", stored.Load(), got)
+	}
+}
+
+func goroutinesOf(t *testing.T) int {
+	t.Helper()
+	time.Sleep(20 * time.Millisecond)
+	return runtime.NumGoroutine()
 }

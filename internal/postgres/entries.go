@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -136,5 +137,5 @@ func diffTerms(old, now []int64) (removed, added []int64) {
 
 // validText reports whether PostgreSQL can store s as text.
 func validText(s []byte) bool {
-	return utf8.Valid(s) && !slices.Contains(s, 0)
+	return utf8.Valid(s) && bytes.IndexByte(s, 0) < 0
 }

@@ -76,7 +76,7 @@ func report(ctx context.Context, err error) error {
 			return fhir.NewError(fhir.KindConflict, fhir.IssueDuplicate, "a resource with this id exists").Because(err)
 		case strings.HasPrefix(pgErr.Code, "40"), pgErr.Code == "55P03":
 			return fhir.NewError(fhir.KindConflict, fhir.IssueTransient, "other writes to the same resources kept getting in the way; try again").Because(err)
-		case strings.HasPrefix(pgErr.Code, "08"), strings.HasPrefix(pgErr.Code, "53"), strings.HasPrefix(pgErr.Code, "57"):
+		case strings.HasPrefix(pgErr.Code, "08"), strings.HasPrefix(pgErr.Code, "25"), strings.HasPrefix(pgErr.Code, "53"), strings.HasPrefix(pgErr.Code, "57"):
 			return unavailable(err)
 		}
 		return err
@@ -86,6 +86,10 @@ func report(ctx context.Context, err error) error {
 
 func unavailable(cause error) *fhir.Error {
 	return fhir.NewError(fhir.KindUnavailable, fhir.IssueTransient, "the database cannot be reached; try again").Because(cause)
+}
+
+func shuttingDown() *fhir.Error {
+	return fhir.NewError(fhir.KindUnavailable, fhir.IssueTransient, "the server is shutting down")
 }
 
 // unknownOutcome is for a write whose transaction may or may not have been

@@ -15,7 +15,7 @@ const (
 	defaultConns      = 16
 	minConns          = 6
 	defaultReadLoops  = 2
-	defaultWriteLoops = 2
+	defaultWriteLoops = 3
 	reserveConns      = 2
 )
 

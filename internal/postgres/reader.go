@@ -41,10 +41,12 @@ type reader struct {
 	queue   chan *readRequest
 	limit   int // requests a batch
 	loops   sync.WaitGroup
+	stop    chan struct{} // closed to end the loops
+	ended   chan struct{} // closed when they have ended
 }
 
 func newReader(pool *pgxpool.Pool, m *metrics, loops, limit int) *reader {
-	r := &reader{pool: pool, metrics: m, queue: make(chan *readRequest, 8*maxBatch), limit: limit}
+	r := &reader{pool: pool, metrics: m, queue: make(chan *readRequest, 8*maxBatch), limit: limit, stop: make(chan struct{}), ended: make(chan struct{})}
 	for range loops {
 		r.loops.Go(r.loop)
 	}
@@ -53,8 +55,9 @@ func newReader(pool *pgxpool.Pool, m *metrics, loops, limit int) *reader {
 
 // close lets the loops finish what is queued.
 func (r *reader) close() {
-	close(r.queue)
+	close(r.stop)
 	r.loops.Wait()
+	close(r.ended)
 }
 
 // read gives a version, nil if there is none.
@@ -64,10 +67,14 @@ func (r *reader) read(ctx context.Context, request *readRequest) (*fhir.Resource
 	case r.queue <- request:
 	case <-ctx.Done():
 		return nil, report(ctx, ctx.Err())
+	case <-r.ended:
+		return nil, shuttingDown()
 	}
 	select {
 	case <-request.done:
 		return request.resource, request.err
+	case <-r.ended:
+		return nil, shuttingDown()
 	case <-ctx.Done():
 		request.withdrawn.Store(true)
 		return nil, report(ctx, ctx.Err())
@@ -76,21 +83,26 @@ func (r *reader) read(ctx context.Context, request *readRequest) (*fhir.Resource
 
 func (r *reader) loop() {
 	batch := make([]*readRequest, 0, r.limit)
-	for request := range r.queue {
-		batch = append(batch[:0], request)
-		batch = drain(r.queue, batch, r.limit)
+	for {
+		batch = batch[:0]
+		select {
+		case request := <-r.queue:
+			batch = append(batch, request)
+		case <-r.stop:
+		}
+		batch = r.drain(batch)
+		if len(batch) == 0 {
+			return // stopped, and nothing is left
+		}
 		r.serve(batch)
 	}
 }
 
 // drain adds what waits already to batch.
-func drain(queue <-chan *readRequest, batch []*readRequest, limit int) []*readRequest {
-	for len(batch) < limit {
+func (r *reader) drain(batch []*readRequest) []*readRequest {
+	for len(batch) < r.limit {
 		select {
-		case request, ok := <-queue:
-			if !ok {
-				return batch
-			}
+		case request := <-r.queue:
 			batch = append(batch, request)
 		default:
 			return batch

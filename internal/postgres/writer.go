@@ -3,10 +3,19 @@ package postgres
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"starling/internal/fhir"
+)
+
+// A batch costs as much as four writes before its first row, so a further loop
+// joins only when crowd writes wait for each batch under way, or when a batch
+// is slow: it may be waiting for another instance's lock or for a disk.
+const (
+	crowd = 64
+	slow  = 20 * time.Millisecond
 )
 
 // maxBatchBytes is the most content one transaction writes.
@@ -32,6 +41,7 @@ type writer struct {
 	wake    sync.Cond
 	waiting []*ticket
 	busy    map[fhir.Key]struct{} // keys in batches under way
+	running int                   // batches under way that are not slow
 	closed  bool
 	loops   sync.WaitGroup
 }
@@ -61,7 +71,7 @@ func (w *writer) write(ctx context.Context, it *item) (fhir.WriteResult, error) 
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
-		return fhir.WriteResult{}, fhir.NewError(fhir.KindUnavailable, fhir.IssueTransient, "the server is shutting down")
+		return fhir.WriteResult{}, shuttingDown()
 	}
 	w.waiting = append(w.waiting, t)
 	w.store.metrics.queued.WithLabelValues("write").Inc()
@@ -105,7 +115,11 @@ func (w *writer) loop() {
 			items[i] = t.item
 		}
 		sortItems(items)
+		late := time.AfterFunc(slow, w.done)
 		w.store.carryOut(w.pool, items)
+		if late.Stop() {
+			w.done()
+		}
 		w.finish(batch)
 	}
 }
@@ -117,6 +131,7 @@ func (w *writer) take() []*ticket {
 	defer w.mu.Unlock()
 	for {
 		if batch := w.gather(); len(batch) > 0 {
+			w.running++
 			w.store.metrics.queued.WithLabelValues("write").Sub(float64(len(batch)))
 			return batch
 		}
@@ -130,6 +145,9 @@ func (w *writer) take() []*ticket {
 // gather moves writes from waiting to a batch, in their order, leaving those
 // whose resource is being written.
 func (w *writer) gather() []*ticket {
+	if len(w.waiting) < w.running*min(crowd, w.limit) {
+		return nil
+	}
 	var batch []*ticket
 	bytes := 0
 	left := w.waiting[:0]
@@ -151,6 +169,18 @@ func (w *writer) gather() []*ticket {
 	clear(w.waiting[len(left):])
 	w.waiting = left
 	return batch
+}
+
+// done takes a batch out of those that others wait for: it has ended or is
+// slow.
+func (w *writer) done() {
+	w.mu.Lock()
+	w.running--
+	more := len(w.waiting) > 0
+	w.mu.Unlock()
+	if more {
+		w.wake.Signal()
+	}
 }
 
 func (w *writer) finish(batch []*ticket) {
