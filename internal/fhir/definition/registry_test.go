@@ -184,6 +184,9 @@ func TestOperations(t *testing.T) {
 			if !o.Type || !o.Instance || o.System || !slices.Equal(o.Resource, []fhir.ResourceType{"Resource"}) {
 				t.Errorf("%+v", o)
 			}
+			if len(o.Parameter) != 4 || o.Parameter[0] != (OperationParameter{Name: "resource", Use: "in", Type: "Resource"}) {
+				t.Errorf("%+v", o.Parameter)
+			}
 			return
 		}
 	}

@@ -130,4 +130,12 @@ type Operation struct {
 	System, Type, Instance bool
 	AffectsState           bool
 	Resource               []fhir.ResourceType
+	Parameter              []OperationParameter
+}
+
+// OperationParameter is OperationDefinition.parameter.
+type OperationParameter struct {
+	Name string
+	Use  string // in or out
+	Type string // "" for one that has parts
 }
