@@ -23,7 +23,7 @@ func newService(store fhir.Store, flags *resourceFlags, maxBody int64) (*interac
 	limits := element.DefaultLimits
 	limits.Size = int(maxBody)
 	return &interaction.Service{
-		Store: store, Definitions: definitions, Validator: validator,
+		Store: store, Definitions: definitions, Validator: validator, Checker: validation.New(definitions),
 		Indexer: searches, Planner: searches, Served: searches.Served,
 		Limits: limits, Software: software(),
 	}, nil

@@ -24,7 +24,8 @@ func (s *Service) capabilityStatement(types []fhir.ResourceType) (before, after 
 			dst = append(appendString(dst, compartment.URL), ',')
 		}
 	}
-	return before, append(closed(dst, ']'), `}]}`...)
+	dst = s.appendOperations(closed(dst, ']'), s.operationsAt(""))
+	return before, append(dst, `}]}`...)
 }
 
 // typeInteractions are the codes of
@@ -44,6 +45,7 @@ func (s *Service) appendCapability(dst []byte, t fhir.ResourceType) []byte {
 	dst = append(closed(dst, ']'), `,"versioning":"versioned-update","readHistory":true,"updateCreate":true,`+
 		`"conditionalCreate":true,"conditionalRead":"full-support","conditionalUpdate":true,"conditionalDelete":"single",`+
 		`"referencePolicy":["literal","logical"]`...)
+	dst = s.appendOperations(dst, s.operationsAt(t))
 	if !searchable(t) {
 		return append(dst, '}')
 	}
@@ -54,6 +56,19 @@ func (s *Service) appendCapability(dst []byte, t fhir.ResourceType) []byte {
 		dst = append(appendString(append(dst, `,"type":`...), p.Type), "},"...)
 	}
 	return append(closed(dst, ']'), '}')
+}
+
+// appendOperations appends the member that names operations, if there are any.
+func (s *Service) appendOperations(dst []byte, all []*operation) []byte {
+	if len(all) == 0 {
+		return dst
+	}
+	dst = append(dst, `,"operation":[`...)
+	for _, o := range all {
+		dst = appendString(append(dst, `{"name":`...), o.Code)
+		dst = append(appendString(append(dst, `,"definition":`...), o.URL), "},"...)
+	}
+	return closed(dst, ']')
 }
 
 // searchable reports whether a type has searches: all but Binary, which has no

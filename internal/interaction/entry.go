@@ -122,8 +122,11 @@ func (s *Service) entryRequest(asked element.Node, outer *Request) (*Request, er
 // bring attaches the entry's resource to its request.
 func (e *entry) bring(resource element.Node) error {
 	switch e.request.Interaction {
-	case Batch, Operation:
-		return fhir.NewError(fhir.KindUnprocessable, fhir.IssueNotSupported, "An entry cannot be a Bundle to carry out, nor an operation.")
+	case Batch:
+		return fhir.NewError(fhir.KindUnprocessable, fhir.IssueNotSupported, "An entry cannot be a Bundle to carry out.")
+	case Operation:
+		e.request.resource = resource
+		return nil
 	case Create, Update, ConditionalUpdate:
 	case Patch, ConditionalPatch:
 		return e.bringPatch(resource)

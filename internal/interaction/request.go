@@ -46,7 +46,7 @@ type Request struct {
 	// CompartmentType is the target type of a compartment search, "*" for
 	// all; Type and ID are then the compartment's.
 	CompartmentType string
-	Operation       string // "$validate", without the $
+	Operation       string // its code: of "$validate", "validate"
 	// Query holds the parameters of the URL, and of the form for POST _search;
 	// RawQuery the same as sent, in order, joined by &.
 	Query    url.Values
@@ -72,6 +72,8 @@ type Request struct {
 
 	// resource stands for Body in an entry of a Bundle: parsed already.
 	resource element.Node
+	// operation is what Operation names here.
+	operation *operation
 	// head says that only what goes before a body is wanted, in an entry.
 	head bool
 }

@@ -70,7 +70,10 @@ var (
 	atMetadata      = []choice{{"GET", Capabilities}}
 	atSystemSearch  = []choice{{"POST", SearchSystem}}
 	atSystemHistory = []choice{{"GET", HistorySystem}}
-	atOperation     = []choice{{"GET", Operation}, {"POST", Operation}}
+	// Of operations, those that change nothing answer GET
+	// (https://hl7.org/fhir/R4/operations.html#request).
+	atOperation         = []choice{{"GET", Operation}, {"POST", Operation}}
+	atChangingOperation = []choice{{"POST", Operation}}
 	atType          = []choice{
 		{"GET", SearchType},
 		{"POST", Create},
@@ -102,8 +105,7 @@ func (s *Service) place(request *Request, segments []string, method string) ([]c
 	case len(segments) == 1 && first == "_history":
 		return atSystemHistory, nil
 	case len(segments) == 1 && isOperation(first):
-		request.Operation = first[1:]
-		return atOperation, nil
+		return s.placeOperation(request, first[1:])
 	case !s.hasEndpoint(first):
 		return nil, fhir.NewError(fhir.KindNotFound, fhir.IssueNotFound, "There is no resource type "+quote(first)+" here.")
 	}
@@ -124,8 +126,7 @@ func (s *Service) placeInType(request *Request, segments []string, method string
 		case first == "_history":
 			return atTypeHistory, nil
 		case isOperation(first):
-			request.Operation = first[1:]
-			return atOperation, nil
+			return s.placeOperation(request, first[1:])
 		}
 	}
 	if !fhir.ValidID(first) {
@@ -148,8 +149,7 @@ func (s *Service) placeInInstance(request *Request, segments []string) ([]choice
 		request.VersionID = segments[1]
 		return atVersion, nil
 	case isOperation(first) && len(segments) == 1:
-		request.Operation = first[1:]
-		return atOperation, nil
+		return s.placeOperation(request, first[1:])
 	case len(segments) > 2 || len(segments) == 2 && segments[1] != "_search":
 	case first == "*" || s.hasEndpoint(first):
 		if s.Definitions.Compartment(request.Type) == nil {

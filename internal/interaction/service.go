@@ -17,6 +17,15 @@ type Validator interface {
 	Validate(t fhir.ResourceType, root element.Node) []fhir.Issue
 }
 
+// ProfileValidator is a Validator that also knows profiles.
+type ProfileValidator interface {
+	Validator
+	// ValidateProfile is Validate against the profiles named as well, each a
+	// canonical. mode is one of http://hl7.org/fhir/resource-validation-mode,
+	// or "". A profile it does not have is an issue.
+	ValidateProfile(t fhir.ResourceType, root element.Node, profiles []string, mode string) []fhir.Issue
+}
+
 // Indexer extracts the values a resource is searched by.
 type Indexer interface {
 	// Index reads the resource whose references to base are local.
@@ -38,6 +47,9 @@ type Service struct {
 	Store       fhir.Store
 	Definitions *definition.Registry
 	Validator   Validator
+	// Checker is what $validate checks with, whatever the level of validation
+	// that writes go through.
+	Checker Validator
 	Indexer     Indexer
 	Planner     Planner
 	Limits      element.Limits
@@ -47,7 +59,8 @@ type Service struct {
 	// Software is what the CapabilityStatement says of the program.
 	Software Software
 
-	statement atomic.Pointer[statement]
+	statement  atomic.Pointer[statement]
+	operations operations
 }
 
 // Software names a release of the server.
@@ -86,10 +99,8 @@ func (s *Service) Serve(ctx context.Context, request *Request) (*Response, error
 		return s.capabilities(request)
 	case Batch:
 		return s.process(ctx, request)
+	case Operation:
+		return s.operate(ctx, request)
 	}
-	what := string(request.Interaction)
-	if request.Interaction == Operation {
-		what = "The operation $" + request.Operation
-	}
-	return nil, fhir.NewError(fhir.KindNotFound, fhir.IssueNotSupported, what+" is not served here.")
+	return nil, fhir.NewError(fhir.KindNotFound, fhir.IssueNotSupported, string(request.Interaction)+" is not served here.")
 }

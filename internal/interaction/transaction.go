@@ -105,6 +105,10 @@ func (t *transaction) readEntries(nodes element.Node) error {
 		if err != nil {
 			return inEntry(number, err)
 		}
+		if read.request.Interaction == Operation {
+			return inEntry(number, fhir.NewError(fhir.KindUnprocessable, fhir.IssueNotSupported,
+				"An operation cannot be part of a transaction; a batch may have it."))
+		}
 		e := &transactionEntry{entry: read}
 		if err := t.identify(e); err != nil {
 			return inEntry(number, err)

@@ -40,7 +40,7 @@ func (a *api) takeBody(request *interaction.Request, in *incoming, out *outgoing
 		}
 		request.ContentType = contentType
 	default:
-		if request.Type == "Binary" && (kind == bodyOther || kind == bodyForm || kind == bodyJSONPatch) {
+		if takesBinary(request) && (kind == bodyOther || kind == bodyForm || kind == bodyJSONPatch) {
 			kind, err = bodyNone, nil
 			request.ContentType = contentType
 		}
@@ -54,7 +54,7 @@ func (a *api) takeBody(request *interaction.Request, in *incoming, out *outgoing
 	if request.Body, err = readBody(in, out, a.maxBody); err != nil {
 		return err
 	}
-	if request.Type == "Binary" {
+	if takesBinary(request) {
 		takeBinary(request, kind, in)
 	}
 	return nil
@@ -80,6 +80,11 @@ func (a *api) takeForm(request *interaction.Request, kind bodyKind, in *incoming
 	}
 	request.RawQuery, request.Query = form, query
 	return nil
+}
+
+// takesBinary reports whether the body may be a Binary's raw content.
+func takesBinary(request *interaction.Request) bool {
+	return request.Type == "Binary" && request.Interaction != interaction.Operation
 }
 
 // takeBinary decides whether a Binary came as a resource or as its raw content:

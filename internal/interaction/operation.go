@@ -1,0 +1,119 @@
+package interaction
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"starling/internal/fhir"
+	"starling/internal/fhir/definition"
+)
+
+// operation is an operation that is served
+// (https://hl7.org/fhir/R4/operations.html). Its definition says its code, the
+// levels and types at which it is, and whether it changes anything.
+type operation struct {
+	*definition.Operation
+	// body names the parameter that a resource stands for if it is sent by
+	// itself rather than in Parameters.
+	body string
+	run  func(s *Service, ctx context.Context, c *call) (*Response, error)
+}
+
+// served lists the operations by the canonicals of their definitions.
+var served = map[string]operation{
+	operationBase + "Resource-validate": {body: "resource", run: (*Service).validate},
+}
+
+const operationBase = "http://hl7.org/fhir/OperationDefinition/"
+
+// operations finds the operations of a service, by code.
+type operations struct {
+	once   sync.Once
+	byCode map[string][]*operation
+	all    []*operation // sorted by code
+}
+
+func (s *Service) findOperations() *operations {
+	o := &s.operations
+	o.once.Do(func() {
+		o.byCode = map[string][]*operation{}
+		for _, defined := range s.Definitions.Operations() {
+			if found, ok := served[defined.URL]; ok {
+				found.Operation = defined
+				o.byCode[defined.Code] = append(o.byCode[defined.Code], &found)
+				o.all = append(o.all, &found)
+			}
+		}
+		slices.SortStableFunc(o.all, func(a, b *operation) int { return strings.Compare(a.Code, b.Code) })
+	})
+	return o
+}
+
+// of reports whether the operation is one of resources of type t.
+func (o *operation) of(t fhir.ResourceType) bool {
+	return slices.Contains(o.Resource, t) || slices.Contains(o.Resource, "Resource")
+}
+
+// at reports whether the operation can be called there: of the whole system
+// with t empty, of a type with id empty.
+func (o *operation) at(t fhir.ResourceType, id string) bool {
+	switch {
+	case t == "":
+		return o.System
+	case !o.of(t):
+		return false
+	case id == "":
+		return o.Type
+	}
+	return o.Instance
+}
+
+// operationsAt lists what a CapabilityStatement names for a type, or with t
+// empty for the system.
+func (s *Service) operationsAt(t fhir.ResourceType) []*operation {
+	var all []*operation
+	for _, o := range s.findOperations().all {
+		if t == "" && o.System || t != "" && o.of(t) && (o.Type || o.Instance) {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// placeOperation finds the operation that a URL names, and its methods.
+func (s *Service) placeOperation(request *Request, code string) ([]choice, error) {
+	request.Operation = code
+	all := s.findOperations().byCode[code]
+	for _, o := range all {
+		if o.at(request.Type, request.ID) {
+			request.operation = o
+			if o.AffectsState {
+				return atChangingOperation, nil
+			}
+			return atOperation, nil
+		}
+	}
+	where := "The operation " + quote("$"+code) + " is not served "
+	switch {
+	case len(all) == 0:
+		where += "here."
+	case request.Type == "":
+		where += "for the whole system."
+	case request.ID == "":
+		where += "for the type " + string(request.Type) + "."
+	default:
+		where += "for a single " + string(request.Type) + "."
+	}
+	return nil, fhir.NewError(fhir.KindNotFound, fhir.IssueNotSupported, where)
+}
+
+// operate carries out an operation.
+func (s *Service) operate(ctx context.Context, request *Request) (*Response, error) {
+	c, err := s.newCall(request)
+	if err != nil {
+		return nil, err
+	}
+	return request.operation.run(s, ctx, c)
+}
