@@ -95,7 +95,20 @@ func BenchmarkCreate(b *testing.B) {
 			_, err := s.Write(context.Background(), sample(i))
 			return err
 		})
+		reportStored(b, s)
 	})
+}
+
+// reportStored reports what a resource takes in tables and indexes, by role.
+func reportStored(b *testing.B, s *Store) {
+	for unit, tables := range map[string]string{"B-content/op": "'resource', 'version'", "B-index/op": "'search_key', 'search_date', 'search_number', 'search_string'"} {
+		var bytes int64
+		err := s.reserve.QueryRow(context.Background(), `SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relname IN (`+tables+`)`).Scan(&bytes)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(bytes)/float64(b.N), unit)
+	}
 }
 
 func BenchmarkRead(b *testing.B) {
