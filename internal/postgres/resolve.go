@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // commitWarning marks, in a connection's CustomData, that the server sent a
@@ -42,8 +44,11 @@ func (s *Store) resolve(items []*item, pid uint32, state *commitState, cause err
 	return unknownOutcome(cause)
 }
 
-// outcome asks once. The transaction is known by its xid or, when the answer
-// that carries it was lost, too, by the internal id of a resource it created.
+// outcome asks once. A transaction is known by a version it made, which only it
+// can have made: the same resource, version and writing transaction.
+// pg_xact_status alone would not do: a transaction lost in a crash of the
+// database leaves its number to one that comes after, and that one's fate would
+// be taken for its own.
 func (s *Store) outcome(ctx context.Context, items []*item, pid uint32, state *commitState) (settled, committed bool, err error) {
 	var running bool
 	// The backend of a lost connection may still be committing.
@@ -51,20 +56,30 @@ func (s *Store) outcome(ctx context.Context, items []*item, pid uint32, state *c
 	if err != nil || running {
 		return false, false, err
 	}
-	if state.xid != 0 {
-		var status *string
-		err = s.reserve.QueryRow(ctx, `SELECT pg_xact_status($1::text::xid8)`, formatUint(state.xid)).Scan(&status)
-		if err != nil || status == nil || *status == "in progress" {
-			return false, false, err
-		}
-		return true, *status == "committed", nil
-	}
+	changed := false
 	for _, it := range items {
-		if it.isNew {
-			err = s.reserve.QueryRow(ctx, `SELECT coalesce((SELECT (extract(epoch FROM updated) * 1000000)::bigint FROM version WHERE rid = $1 AND version = 1), 0)`, it.rid).Scan(&state.now)
-			state.now -= postgresEpoch
-			return err == nil, state.now > 0, err
+		if !it.changes || it.again {
+			continue
 		}
+		changed = true
+		// The answer that carries the transaction's number may be lost, too; then
+		// a resource that it created tells, by the internal id it was given.
+		if state.xid == 0 && !it.isNew {
+			continue
+		}
+		var updated int64
+		err = s.reserve.QueryRow(ctx, `SELECT (extract(epoch FROM v.updated) * 1000000)::bigint
+			FROM version v JOIN resource r ON r.rid = v.rid
+			WHERE v.rid = $1 AND v.version = $2 AND r.type = $3 AND r.id = $4 AND ($5::text = '0' OR v.writer = $5::text::xid8)`,
+			it.rid, it.version+1, it.typ, it.write.ID, formatUint(state.xid)).Scan(&updated)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return true, false, nil
+		}
+		if err == nil && state.now == 0 {
+			state.now = updated - postgresEpoch
+		}
+		return err == nil, err == nil, err
 	}
-	return false, false, nil
+	// Without a change there is nothing that could be lost.
+	return !changed, !changed, nil
 }

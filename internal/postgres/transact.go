@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -70,7 +72,7 @@ func (s *Store) transactOnce(ctx context.Context, t *tx, locks []conditionLock, 
 		if t.state.xid == 0 {
 			return nil // nothing was written
 		}
-		err = s.resolve(nil, pid, &t.state, err)
+		err = s.resolve(slices.Collect(maps.Values(t.made)), pid, &t.state, err)
 	}
 	if err != nil {
 		t.failed = err

@@ -103,7 +103,8 @@ func (t *tx) Amend(ctx context.Context, writes []*fhir.Write) error {
 		if err != nil {
 			return err
 		}
-		it.rid, it.before = made.rid, made.entries
+		it.rid, it.version, it.before = made.rid, made.version, made.entries
+		it.isNew, it.changes = made.isNew, true
 		it.result = made.result
 		it.updated = microsOf(made.result.LastUpdated)
 		r.update.add(it)
