@@ -25,6 +25,7 @@ func Migrate(ctx context.Context, url string) error {
 	if err != nil {
 		return fmt.Errorf("database URL: %w", err)
 	}
+	setSchema(config.RuntimeParams)
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return fmt.Errorf("connect to the database: %w", err)

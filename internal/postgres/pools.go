@@ -80,6 +80,7 @@ func openPool(ctx context.Context, url string, size int, settings map[string]str
 	if parameters["application_name"] == "" {
 		parameters["application_name"] = "starling"
 	}
+	setSchema(parameters)
 	for name, value := range settings {
 		parameters[name] = value
 	}
@@ -96,6 +97,15 @@ func openPool(ctx context.Context, url string, size int, settings map[string]str
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
 	return pool, nil
+}
+
+// setSchema keeps the tables in one schema, whatever the role is called: by
+// default PostgreSQL looks first in a schema of the role's name, and a role
+// named fhir would find the one of the views.
+func setSchema(parameters map[string]string) {
+	if parameters["search_path"] == "" {
+		parameters["search_path"] = "public"
+	}
 }
 
 func noteWarning(conn *pgconn.PgConn, notice *pgconn.Notice) {
