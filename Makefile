@@ -68,8 +68,9 @@ matrix: build ## Compare 1×8 to 8×1 instances × cores (QUICK=1, EXECUTOR=comp
 	bin/loadtest matrix $(if $(QUICK),--quick) --executor $(EXECUTOR) --out $(OUT) --runs $(RUNS) \
 	  $(if $(IMAGES),--images $(IMAGES))
 
-definitions-check: ## Rebuild the embedded definitions from their source and compare
+definitions-check: ## Rebuild the embedded definitions and units from their sources and compare
 	go run ./internal/tools/definitions check
+	go run ./internal/tools/ucum check
 
 clean: ## Remove what was built
 	rm -rf bin out
