@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/cockroachdb/apd/v3"
+
+	"starling/internal/fhir/ucum"
 )
 
 // arithmetic compiles + - * / div and mod
@@ -19,7 +21,7 @@ func arithmetic(op string, left, right step, at int) step {
 		if x == nil && a.isPrimitive() && !a.hasValue() || y == nil && b.isPrimitive() && !b.hasValue() {
 			return nil
 		}
-		value, fits := r.calculate(op, x, y, at)
+		value, fits := calculate(op, x, y, at)
 		if !fits {
 			return fault(at, "%s does not take %s and %s", op, a.describe(), b.describe())
 		}
@@ -35,7 +37,7 @@ func arithmetic(op string, left, right step, at int) step {
 
 // calculate gives the value, nil for an empty result, or an *Error; fits is
 // false if the operator does not take such operands.
-func (r *run) calculate(op string, a, b any, at int) (value any, fits bool) {
+func calculate(op string, a, b any, at int) (value any, fits bool) {
 	switch x := a.(type) {
 	case string:
 		y, ok := b.(string)
@@ -58,7 +60,7 @@ func (r *run) calculate(op string, a, b any, at int) (value any, fits bool) {
 		return decimalArithmetic(op, x, y), true
 	}
 	if x, y, ok := quantities(a, b); ok && op != "div" && op != "mod" {
-		return r.quantityArithmetic(op, x, y, at), true
+		return quantityArithmetic(op, x, y, at), true
 	}
 	return nil, false
 }
@@ -149,15 +151,15 @@ func shorten(d *apd.Decimal) {
 	}
 }
 
-func (r *run) quantityArithmetic(op string, a, b *Quantity, at int) any {
+func quantityArithmetic(op string, a, b *Quantity, at int) any {
 	switch op {
 	case "+", "-":
-		x, y, ok := r.commonUnit(a, b, false)
+		x, y, ok := commonUnit(a, b, false)
 		if !ok {
 			return fault(at, "'%s' and '%s' have no common unit", a.Unit, b.Unit)
 		}
 		if value, ok := decimalArithmetic(op, x.Value, y.Value).(*apd.Decimal); ok {
-			return &Quantity{value, x.Unit, x.Calendar}
+			return x.with(value)
 		}
 		return nil
 	}
@@ -165,32 +167,32 @@ func (r *run) quantityArithmetic(op string, a, b *Quantity, at int) any {
 	if !ok {
 		return nil
 	}
-	unit, ok := r.combineUnits(op, a, b)
+	unit, ok := combineUnits(op, a, b)
 	if !ok {
 		return fault(at, "'%s' %s '%s' is no known unit", a.Unit, op, b.Unit)
 	}
-	return &Quantity{Value: value, Unit: unit.Unit, Calendar: unit.Calendar}
+	return unit.with(value)
 }
 
 // combineUnits gives the unit of a product or quotient, as a Quantity without
 // value.
-func (r *run) combineUnits(op string, a, b *Quantity) (Quantity, bool) {
+func combineUnits(op string, a, b *Quantity) (Quantity, bool) {
 	switch {
 	case b.Unit == "1":
-		return Quantity{Unit: a.Unit, Calendar: a.Calendar}, true
+		return *a, true
 	case a.Unit == "1" && op == "*":
-		return Quantity{Unit: b.Unit, Calendar: b.Calendar}, true
+		return *b, true
 	case a.Unit == b.Unit && a.Calendar == b.Calendar && op == "/":
 		return Quantity{Unit: "1"}, true
-	case a.Calendar || b.Calendar || r.env.Units == nil:
+	case a.Calendar || b.Calendar || a.local || b.local:
 		return Quantity{}, false
 	}
-	combine := r.env.Units.Multiply
+	combine := ucum.Multiply
 	if op == "/" {
-		combine = r.env.Units.Divide
+		combine = ucum.Divide
 	}
-	unit, ok := combine(a.Unit, b.Unit)
-	return Quantity{Unit: unit}, ok
+	unit, err := combine(a.Unit, b.Unit)
+	return Quantity{Unit: unit}, err == nil
 }
 
 // concatenation is &, which takes an empty operand for ”.

@@ -55,7 +55,7 @@ func (r *run) compare(a, b Item, at int) (order int, known bool, err error) {
 		return p.Cmp(q), true, nil
 	}
 	if p, q, ok := quantities(x, y); ok {
-		order, known = r.compareQuantity(p, q)
+		order, known = compareQuantity(p, q)
 		return order, known, nil
 	}
 	return 0, false, fault(at, "%s and %s cannot be compared", a.describe(), b.describe())

@@ -1,10 +1,6 @@
 package fhirpath
 
-import (
-	"time"
-
-	"github.com/cockroachdb/apd/v3"
-)
+import "time"
 
 // Environment is what an evaluation knows besides its focus. A nil
 // *Environment and the zero value work: every part has a default.
@@ -31,9 +27,6 @@ type Environment struct {
 	// ConformsTo decides conformsTo(profile); known is false for an unknown
 	// profile. Without it the base types of R4 are known.
 	ConformsTo func(item Item, profile string) (conforms, known bool)
-	// Units converts UCUM units. Without it only equal units, calendar units
-	// and the UCUM units of time that equal them are comparable.
-	Units Units
 	// Now is now(); the time of the evaluation if zero.
 	Now time.Time
 	// Variables are further %names, without the %.
@@ -42,17 +35,6 @@ type Environment struct {
 	Trace func(name string, values Collection)
 	// Limits bound the evaluation; the zero fields have defaults.
 	Limits Limits
-}
-
-// Units knows UCUM (https://ucum.org). Implementations are safe for concurrent
-// use.
-type Units interface {
-	// Convert expresses value, in unit from, in unit to; ok is false if they
-	// measure different things.
-	Convert(value *apd.Decimal, from, to string) (converted *apd.Decimal, ok bool)
-	// Multiply gives the unit of a product; Divide, of a quotient.
-	Multiply(a, b string) (unit string, ok bool)
-	Divide(a, b string) (unit string, ok bool)
 }
 
 // Limits bound what one evaluation may take.

@@ -38,13 +38,13 @@ func (r *run) equal(a, b Item) (equal, known bool, err error) {
 		}
 		return false, true, nil
 	}
-	equal, known = r.equalValues(x, y)
+	equal, known = equalValues(x, y)
 	return equal, known, nil
 }
 
 // equalValues compares system values, converting an Integer to a Decimal and a
 // number to a Quantity where the other is one.
-func (r *run) equalValues(a, b any) (equal, known bool) {
+func equalValues(a, b any) (equal, known bool) {
 	switch x := a.(type) {
 	case int64:
 		if y, ok := b.(int64); ok {
@@ -75,7 +75,7 @@ func (r *run) equalValues(a, b any) (equal, known bool) {
 	if !ok {
 		return false, true
 	}
-	order, known := r.compareQuantity(p, q)
+	order, known := compareQuantity(p, q)
 	return order == 0, known
 }
 
@@ -135,10 +135,10 @@ func (r *run) equivalent(a, b Item) (bool, error) {
 		return equivalentDecimals(p, q), nil
 	}
 	if p, q, ok := quantities(x, y); ok {
-		p, q, ok = r.commonUnit(p, q, true)
+		p, q, ok = commonUnit(p, q, true)
 		return ok && equivalentDecimals(p.Value, q.Value), nil
 	}
-	equal, known := r.equalValues(x, y)
+	equal, known := equalValues(x, y)
 	return equal && known, nil
 }
 

@@ -33,7 +33,7 @@ func compileComparable(c *compiler, call invocation) (step, error) {
 		if !okX || !okY {
 			return fault(at, "quantities are needed here, not %s and %s", a.describe(), b.describe())
 		}
-		_, _, same := r.commonUnit(x, y, false)
+		_, _, same := commonUnit(x, y, false)
 		return r.pushValue(same)
 	}, err
 }
@@ -64,7 +64,7 @@ func (c *compiler) boundary(call invocation, high bool) (step, error) {
 			value = decimalBoundary(decimalOf(v), digits, high)
 		case *Quantity:
 			if d, ok := decimalBoundary(v.Value, digits, high).(*apd.Decimal); ok {
-				value = &Quantity{d, v.Unit, v.Calendar}
+				value = v.with(d)
 			}
 		case *Temporal:
 			value = v.boundary(digits, high)

@@ -77,7 +77,7 @@ func onNumber(apply func(d *apd.Decimal) (any, error)) function {
 			if err != nil || d == nil {
 				return nil
 			}
-			return r.pushValue(&Quantity{d, v.Unit, v.Calendar})
+			return r.pushValue(v.with(d))
 		case int64:
 			result, err := apply(apd.New(v, 0))
 			return r.pushNumber(sameKind(result), err)

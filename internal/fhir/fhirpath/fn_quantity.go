@@ -71,7 +71,7 @@ func (c *compiler) quantityConversion(call invocation) (func(r *run) (value any,
 		if err != nil || !ok {
 			return nil, false, err
 		}
-		if q = r.inUnit(q, unit); q == nil {
+		if q = inUnit(q, unit); q == nil {
 			return nil, true, nil
 		}
 		return q, true, nil
@@ -79,12 +79,12 @@ func (c *compiler) quantityConversion(call invocation) (func(r *run) (value any,
 }
 
 // inUnit converts a quantity; nil if it does not measure the same.
-func (r *run) inUnit(q *Quantity, unit string) *Quantity {
+func inUnit(q *Quantity, unit string) *Quantity {
 	target := &Quantity{Value: apd.New(1, 0), Unit: unit, Calendar: calendarUnits[unit] != 0}
 	if target.Unit == q.Unit && target.Calendar == q.Calendar {
 		return q
 	}
-	x, y, ok := r.commonUnit(target, q, false)
+	x, y, ok := commonUnit(target, q, false)
 	if !ok {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (r *run) inUnit(q *Quantity, unit string) *Quantity {
 		return nil
 	}
 	shorten(&value)
-	return &Quantity{&value, target.Unit, target.Calendar}
+	return &Quantity{Value: &value, Unit: target.Unit, Calendar: target.Calendar}
 }
 
 func compileToQuantity(c *compiler, call invocation) (step, error) {

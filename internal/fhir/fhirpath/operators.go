@@ -82,7 +82,7 @@ func (c *compiler) unary(n *unary) (step, error) {
 			return r.pushValue(v)
 		case *Quantity:
 			if negative {
-				v = &Quantity{new(apd.Decimal).Neg(v.Value), v.Unit, v.Calendar}
+				v = v.with(new(apd.Decimal).Neg(v.Value))
 			}
 			return r.pushValue(v)
 		}

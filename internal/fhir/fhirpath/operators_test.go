@@ -77,7 +77,11 @@ func TestQuantities(t *testing.T) {
 	check(t, testItem(t, testObservation), [][2]string{
 		{"value = 185 '[lb_av]'", "System.Boolean true"},
 		{"value > 100 '[lb_av]'", "System.Boolean true"},
-		{"value > 100 'kg'", ""},
+		{"value > 100 'kg'", "System.Boolean false"},
+		{"value > 83 'kg'", "System.Boolean true"},
+		{"value = 83.91458845 'kg'", "System.Boolean true"},
+		{"value > 1 'm'", ""},
+		{"component[0].value > 1 '1'", "System.Boolean true"},
 		{"1 'min' = 60 's' and 1 hour = 60 minutes", "System.Boolean true"},
 		{"1 year = 12 months", "System.Boolean true"},
 		{"1 year = 1 'a'", ""},

@@ -16,6 +16,9 @@ type Quantity struct {
 	Unit  string
 	// Calendar says the unit is a calendar word such as "day", not UCUM.
 	Calendar bool
+	// local says the unit is a text of the source's own, not UCUM: it equals
+	// the same text and converts to nothing.
+	local bool
 }
 
 // String writes the quantity as a literal: 1 'mg', 4 days.
@@ -87,9 +90,16 @@ func quantityOf(n element.Node) *Quantity {
 			q.Unit = code
 		}
 	case code != "":
-		q.Unit = code
+		q.Unit, q.local = code, true
 	case n.Get("unit").Exists():
-		q.Unit = n.Get("unit").Str()
+		q.Unit, q.local = n.Get("unit").Str(), true
 	}
 	return q
+}
+
+// with gives another value in the same unit.
+func (q *Quantity) with(value *apd.Decimal) *Quantity {
+	other := *q
+	other.Value = value
+	return &other
 }

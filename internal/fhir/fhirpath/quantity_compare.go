@@ -1,6 +1,10 @@
 package fhirpath
 
-import "github.com/cockroachdb/apd/v3"
+import (
+	"github.com/cockroachdb/apd/v3"
+
+	"starling/internal/fhir/ucum"
+)
 
 // milliseconds are the lengths of the units that have a fixed one.
 var milliseconds = map[calendarUnit]int64{
@@ -9,28 +13,28 @@ var milliseconds = map[calendarUnit]int64{
 
 // compareQuantity orders two quantities; known is false if their units measure
 // different things or cannot be converted.
-func (r *run) compareQuantity(a, b *Quantity) (order int, known bool) {
-	a, b, ok := r.commonUnit(a, b, false)
+func compareQuantity(a, b *Quantity) (order int, known bool) {
+	a, b, ok := commonUnit(a, b, false)
 	if !ok {
 		return 0, false
 	}
 	return a.Value.Cmp(b.Value), true
 }
 
-// commonUnit expresses both in one unit. A calendar year and UCUM's 'a' are
+// commonUnit expresses both in one unit, that of a if UCUM converts. A calendar year and UCUM's 'a' are
 // different units, except to equivalence (loose).
-func (r *run) commonUnit(a, b *Quantity, loose bool) (x, y *Quantity, ok bool) {
+func commonUnit(a, b *Quantity, loose bool) (x, y *Quantity, ok bool) {
 	unitA, unitB := a.duration(loose), b.duration(loose)
 	switch {
 	case a.Unit == b.Unit && a.Calendar == b.Calendar, unitA != 0 && unitA == unitB:
 		return a, b, true
 	case unitA != 0 && unitB != 0:
 		return sameDuration(a, unitA, b, unitB)
-	case a.Calendar || b.Calendar || r.env.Units == nil:
+	case a.Calendar || b.Calendar || a.local || b.local:
 		return nil, nil, false
 	}
-	converted, ok := r.env.Units.Convert(b.Value, b.Unit, a.Unit)
-	if !ok {
+	converted, err := ucum.Convert(b.Value, b.Unit, a.Unit)
+	if err != nil {
 		return nil, nil, false
 	}
 	return a, &Quantity{Value: converted, Unit: a.Unit}, true
