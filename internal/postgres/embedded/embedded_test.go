@@ -8,7 +8,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -190,5 +192,32 @@ func TestFindsTheNewest(t *testing.T) {
 	}
 	if in, err = findInstallation(t.Context(), dir, dir, "", nil); err != nil || in.version != "16.11" {
 		t.Fatalf("for data of PostgreSQL 16: %+v %v", in, err)
+	}
+}
+
+// TestDeadServerIsStartedAgain: the fhir-server outlives its database, which
+// memory running out may kill.
+func TestDeadServerIsStartedAgain(t *testing.T) {
+	server := start(t, folder(t))
+	process := func() int {
+		server.mu.Lock()
+		defer server.mu.Unlock()
+		return server.command.Process.Pid
+	}
+	pid := process()
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		conn, err := pgx.Connect(t.Context(), server.URL())
+		if err == nil {
+			_ = conn.Close(t.Context())
+			if process() != pid {
+				break
+			}
+		}
+		if time.Now().After(end) {
+			t.Fatalf("not back within 20 seconds: %v", err)
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -27,15 +28,18 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Server is a running PostgreSQL.
+// Server is a running PostgreSQL. It is started again if it dies.
 type Server struct {
-	command *exec.Cmd
-	exited  chan struct{}
-	lock    *os.File
-	socket  string // folder
-	remove  string // temporary socket folder to be removed, or ""
-	account *account
-	logger  *slog.Logger
+	mu       sync.Mutex
+	command  *exec.Cmd
+	answered bool // it has come up once
+	stopping bool
+	exited   chan struct{} // closed when it has ended for good
+	lock     *os.File
+	socket   string // folder
+	remove   string // temporary socket folder to be removed, or ""
+	account  *account
+	logger   *slog.Logger
 }
 
 // database is the name of the database and of its owner.
@@ -153,6 +157,21 @@ func (s *Server) makeSocketFolder(dir string) error {
 }
 
 func (s *Server) run(in installation, data string) error {
+	if err := s.launch(in, data); err != nil {
+		return err
+	}
+	s.exited = make(chan struct{})
+	go s.supervise(in, data)
+	return nil
+}
+
+// launch starts the server's process.
+func (s *Server) launch(in installation, data string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopping {
+		return errStopping
+	}
 	arguments := []string{"-D", data, "-k", s.socket}
 	for _, setting := range settings() {
 		arguments = append(arguments, "-c", setting)
@@ -165,15 +184,33 @@ func (s *Server) run(in installation, data string) error {
 	s.command.SysProcAttr.Setpgid = true
 	output := &logWriter{logger: s.logger}
 	s.command.Stdout, s.command.Stderr = io.Writer(output), io.Writer(output)
-	if err := s.command.Start(); err != nil {
-		return err
+	return s.command.Start()
+}
+
+// restartWait is the time before a server that died is started again. The
+// sessions it leaves need a moment to end, and until then it will not start.
+const restartWait = 500 * time.Millisecond
+
+var errStopping = errors.New("the server is being stopped")
+
+// supervise starts a server again that has died (killed for want of memory, for
+// instance), until it is told to stop.
+func (s *Server) supervise(in installation, data string) {
+	defer close(s.exited)
+	for {
+		err := s.command.Wait()
+		for again := true; again; again = err != nil {
+			s.mu.Lock()
+			last := s.stopping || !s.answered
+			s.mu.Unlock()
+			if last {
+				return
+			}
+			s.logger.Error("the embedded PostgreSQL died; starting it again", "error", err)
+			time.Sleep(restartWait)
+			err = s.launch(in, data)
+		}
 	}
-	s.exited = make(chan struct{})
-	go func() {
-		_ = s.command.Wait()
-		close(s.exited)
-	}()
-	return nil
 }
 
 // await waits until the server answers, and makes the database.
@@ -181,6 +218,9 @@ func (s *Server) await(ctx context.Context) error {
 	for {
 		err := createDatabase(ctx, s.url("postgres"))
 		if err == nil {
+			s.mu.Lock()
+			s.answered = true
+			s.mu.Unlock()
 			return nil
 		}
 		select {
@@ -231,15 +271,25 @@ func (s *Server) Stop() error {
 const stopTimeout = 30 * time.Second
 
 func (s *Server) terminate() {
-	if s.command == nil || s.command.Process == nil {
+	if s.exited == nil {
 		return
 	}
-	_ = s.command.Process.Signal(syscall.SIGINT)
+	s.stop(syscall.SIGINT)
 	select {
 	case <-s.exited:
 	case <-time.After(stopTimeout):
-		_ = s.command.Process.Signal(syscall.SIGQUIT)
+		s.stop(syscall.SIGQUIT)
 		<-s.exited
+	}
+}
+
+// stop sends the process a signal after which it is not started again.
+func (s *Server) stop(signal syscall.Signal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopping = true
+	if process := s.command.Process; process != nil {
+		_ = process.Signal(signal)
 	}
 }
 
