@@ -113,7 +113,8 @@ func (s *Store) attempt(ctx context.Context, pool *pgxpool.Pool, items []*item) 
 		}
 	}
 	conn.Release()
-	if err != nil && state.sent && !state.done && classify(err) == outcomeUnknown {
+	// An error on a connection that lives says that the transaction ended.
+	if err != nil && state.sent && !state.done && pg.IsClosed() && classify(err) == outcomeUnknown {
 		return s.resolve(items, pid, &state, err)
 	}
 	return err

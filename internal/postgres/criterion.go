@@ -17,6 +17,8 @@ type compiled struct {
 	set func() string
 	// exact says set gives no others.
 	exact bool
+	// keyed says set gives each rid once and is a walk of a value's own rows.
+	keyed bool
 	// test is a condition that holds exactly when the criterion does.
 	test func() string
 	// parts are those of an And, whose indexes may be used together.
@@ -38,6 +40,23 @@ func (c compiled) where() string {
 		return `r.rid IN (` + c.set() + `)`
 	}
 	return `r.rid IN (` + c.set() + `) AND ` + c.test()
+}
+
+// drivers parts a criterion into those whose sets can drive a search, and the
+// rest.
+func (c compiled) drivers() (drivers, rest []compiled) {
+	parts := c.parts
+	if len(parts) == 0 {
+		parts = []compiled{c}
+	}
+	for _, part := range parts {
+		if part.keyed {
+			drivers = append(drivers, part)
+		} else {
+			rest = append(rest, part)
+		}
+	}
+	return drivers, rest
 }
 
 // inSet is a criterion that only an index answers.
@@ -137,7 +156,7 @@ func (c *criterionCompiler) or(k fhir.Or) (compiled, error) {
 		return constant(false), nil
 	}
 	var sets, tests []func() string
-	exact := true
+	exact, keyed := true, true
 	for _, criterion := range k {
 		part, err := c.compile(criterion)
 		if err != nil {
@@ -146,13 +165,13 @@ func (c *criterionCompiler) or(k fhir.Or) (compiled, error) {
 		if part.set != nil {
 			sets = append(sets, part.set)
 		}
-		exact = exact && part.exact
+		exact, keyed = exact && part.exact, keyed && part.keyed
 		tests = append(tests, part.test)
 	}
 	test := join(tests, ` OR `)
 	one := compiled{test: func() string { return `(` + test() + `)` }}
 	if len(sets) == len(k) {
-		one.set, one.exact = join(sets, ` UNION ALL `), exact
+		one.set, one.exact, one.keyed = join(sets, ` UNION `), exact, keyed
 	}
 	return one, nil
 }

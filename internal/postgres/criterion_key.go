@@ -15,15 +15,16 @@ func (c *criterionCompiler) walk(term int64) func() string {
 // keyed is a criterion that one row term answers.
 func (c *criterionCompiler) keyed(param string, kind termKind, parts ...string) compiled {
 	term := c.hash.term(c.typ, param, kind, parts...)
-	return compiled{set: c.walk(term), exact: true, test: c.has(term)}
+	return compiled{set: c.walk(term), exact: true, keyed: true, test: c.has(term)}
 }
 
 // filtered is a criterion whose candidates a row term finds, and another term
 // tells apart.
 func (c *criterionCompiler) filtered(param string, row termKind, value string, exact termKind, parts ...string) compiled {
 	return compiled{
-		set:  c.walk(c.hash.term(c.typ, param, row, value)),
-		test: c.has(c.hash.term(c.typ, param, exact, parts...)),
+		set:   c.walk(c.hash.term(c.typ, param, row, value)),
+		keyed: true,
+		test:  c.has(c.hash.term(c.typ, param, exact, parts...)),
 	}
 }
 
@@ -74,6 +75,7 @@ func (c *criterionCompiler) idIn(k fhir.IDIn) compiled {
 			return `SELECT rid FROM resource WHERE type = ` + c.sql.arg(c.number) + ` AND id = ANY (` + c.sql.arg([]string(k)) + `)`
 		},
 		exact: true,
+		keyed: true,
 		test:  func() string { return `r.id = ANY (` + c.sql.arg([]string(k)) + `)` },
 	}
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"starling/internal/fhir"
 	"starling/internal/postgres/postgrestest"
 )
 
@@ -81,4 +83,67 @@ func TestPlans(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("filled", check)
+}
+
+// TestSearchPlans checks that a search by a value walks that value's index
+// rows, whether the database has statistics or not, and for a rare value as for
+// a common one.
+func TestSearchPlans(t *testing.T) {
+	s := open(t, postgrestest.New(t))
+	for first := 0; first < 2000; first += 200 {
+		fillFrom(t, s, first, 200)
+	}
+	conn, err := s.requests.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	check := func(t *testing.T) {
+		for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+			if _, err := conn.Exec(t.Context(), `SET plan_cache_mode = `+mode); err != nil {
+				t.Fatal(err)
+			}
+			for _, code := range []string{"code0-1", "code6-7"} {
+				query := &fhir.SearchQuery{
+					Types: []fhir.ResourceType{"Observation"}, Count: 10,
+					Criteria: fhir.Token{Param: "token" + code[4:5], System: ref("urn:example:system"), Code: &code},
+				}
+				var b sqlBuilder
+				if err := s.pageSQL(&b, query, searchCursor{RID: 5}); err != nil {
+					t.Fatal(err)
+				}
+				rows, err := conn.Query(t.Context(), `EXPLAIN (COSTS OFF) `+b.String(), b.args...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+				if err != nil {
+					t.Fatal(err)
+				}
+				plan := strings.Join(lines, "\n")
+				driver := indexScan.FindStringSubmatch(plan)
+				_, below, _ := strings.Cut(plan, "Limit") // above it a page is sorted at most
+				if slowNode.MatchString(plan) || strings.Contains(below, "Sort") || driver == nil || driver[1] != "search_key_pkey" {
+					t.Errorf("%s, %s:\n%s", mode, code, plan)
+				}
+			}
+		}
+	}
+	t.Run("without statistics", check)
+	if _, err := s.reserve.Exec(t.Context(), `ANALYZE`); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("with statistics", check)
+}
+
+func fillFrom(t *testing.T, s *Store, first, n int) {
+	var wait sync.WaitGroup
+	for i := first; i < first+n; i++ {
+		wait.Go(func() {
+			if _, err := s.Write(context.Background(), sample(i)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
 }

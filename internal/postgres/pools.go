@@ -33,7 +33,9 @@ var planSettings = map[string]string{
 // searchSettings are for statements planned with their values.
 var searchSettings = map[string]string{
 	"enable_seqscan": "off",
-	"jit":            "off",
+	// A walk in order can stop at the end of a page, a bitmap cannot.
+	"enable_bitmapscan": "off",
+	"jit":               "off",
 	// Between two statements of a transaction its Bundle may be worked on.
 	"idle_in_transaction_session_timeout": "10s",
 }

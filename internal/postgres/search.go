@@ -53,8 +53,8 @@ func (s *Store) count(ctx context.Context, conn *pgx.Conn, query *fhir.SearchQue
 		if i > 0 {
 			b.write(` UNION ALL `)
 		}
-		b.write(`SELECT count(*) AS n FROM resource r WHERE `)
-		if err := s.where(&b, t, query.Criteria); err != nil {
+		b.write(`SELECT count(*) AS n`)
+		if _, err := s.from(&b, t, query.Criteria, ""); err != nil {
 			return err
 		}
 	}
@@ -63,31 +63,12 @@ func (s *Store) count(ctx context.Context, conn *pgx.Conn, query *fhir.SearchQue
 }
 
 // matches reads a page, and one match more, which tells whether there is a
-// next. The page's rows are found first, and only theirs bodies read.
+// next.
 func (s *Store) matches(ctx context.Context, conn *pgx.Conn, query *fhir.SearchQuery, cursor searchCursor, page *fhir.SearchPage) error {
 	var b sqlBuilder
-	limit, after := b.arg(int64(query.Count)+1), ""
-	if cursor.RID != 0 {
-		after = b.arg(cursor.RID)
+	if err := s.pageSQL(&b, query, cursor); err != nil {
+		return err
 	}
-	b.write(`SELECT r.rid, r.type, v.version, v.updated, v.method, v.meta, v.body, r.id FROM (`)
-	for i, t := range query.Types {
-		if i > 0 {
-			b.write(` UNION ALL `)
-		}
-		b.write(`(SELECT r.rid, r.type, r.id, r.version FROM resource r WHERE `)
-		if err := s.where(&b, t, query.Criteria); err != nil {
-			return err
-		}
-		if after != "" {
-			b.write(` AND r.rid > `, after)
-		}
-		b.write(` ORDER BY r.rid LIMIT `, limit, `)`)
-	}
-	if len(query.Types) > 1 {
-		b.write(` ORDER BY rid LIMIT `, limit)
-	}
-	b.write(`) r JOIN version v ON v.rid = r.rid AND v.version = r.version ORDER BY r.rid`)
 	rows, err := conn.Query(ctx, b.String(), b.args...)
 	if err != nil {
 		return err
@@ -106,21 +87,74 @@ func (s *Store) matches(ctx context.Context, conn *pgx.Conn, query *fhir.SearchQ
 	return rows.Err()
 }
 
-// where writes the condition on the row r of resource.
-func (s *Store) where(b *sqlBuilder, t fhir.ResourceType, criteria fhir.Criterion) error {
+// pageSQL writes the statement of a page. Its rows are found first, and only
+// their bodies read.
+func (s *Store) pageSQL(b *sqlBuilder, query *fhir.SearchQuery, cursor searchCursor) error {
+	limit, after := b.arg(int64(query.Count)+1), ""
+	if cursor.RID != 0 {
+		after = b.arg(cursor.RID)
+	}
+	b.write(`SELECT r.rid, r.type, v.version, v.updated, v.method, v.meta, v.body, r.id FROM (`)
+	for i, t := range query.Types {
+		if i > 0 {
+			b.write(` UNION ALL `)
+		}
+		b.write(`(SELECT r.rid, r.type, r.id, r.version`)
+		order, err := s.from(b, t, query.Criteria, after)
+		if err != nil {
+			return err
+		}
+		b.write(` ORDER BY `, order, ` LIMIT `, limit, `)`)
+	}
+	if len(query.Types) > 1 {
+		b.write(` ORDER BY rid LIMIT `, limit)
+	}
+	b.write(`) r JOIN version v ON v.rid = r.rid AND v.version = r.version ORDER BY r.rid`)
+	return nil
+}
+
+// from writes FROM and WHERE of a type's matches, as the row r of resource, with
+// rids after the placeholder after. It gives the column that has them in order.
+//
+// Where criteria name values, the walk of their index rows drives and the
+// current row is looked up for each: OFFSET 0 keeps the planner from turning
+// that round, which without statistics it does, walking the whole type.
+func (s *Store) from(b *sqlBuilder, t fhir.ResourceType, criteria fhir.Criterion, after string) (order string, err error) {
 	typ, ok := s.types.number[t]
 	if !ok {
-		return fhir.NewError(fhir.KindNotFound, fhir.IssueNotSupported, "unknown resource type")
+		return "", fhir.NewError(fhir.KindNotFound, fhir.IssueNotSupported, "unknown resource type")
 	}
-	b.write(`r.type = `, b.arg(typ), ` AND NOT r.deleted`)
-	if criteria == nil {
-		return nil
+	compiled := constant(true)
+	if criteria != nil {
+		c := criterionCompiler{sql: b, hash: s.hash, typ: t, number: typ}
+		if compiled, err = c.compile(criteria); err != nil {
+			return "", err
+		}
 	}
-	c := criterionCompiler{sql: b, hash: s.hash, typ: t, number: typ}
-	compiled, err := c.compile(criteria)
-	if err != nil {
-		return err
+	drivers, rest := compiled.drivers()
+	if len(drivers) == 0 {
+		b.write(` FROM resource r WHERE r.type = `, b.arg(typ), ` AND NOT r.deleted AND `, compiled.where())
+		if after != "" {
+			b.write(` AND r.rid > `, after)
+		}
+		return `r.rid`, nil
 	}
-	b.write(` AND `, compiled.where())
-	return nil
+	b.write(` FROM (SELECT d.rid FROM (`, drivers[0].set(), `) d WHERE true`)
+	for _, driver := range drivers[1:] {
+		b.write(` AND d.rid IN (`, driver.set(), `)`)
+	}
+	if after != "" {
+		b.write(` AND d.rid > `, after)
+	}
+	b.write(` ORDER BY d.rid OFFSET 0) d CROSS JOIN LATERAL (SELECT * FROM resource r WHERE r.rid = d.rid AND r.type = `, b.arg(typ), ` AND NOT r.deleted`)
+	for _, driver := range drivers {
+		if !driver.exact {
+			b.write(` AND `, driver.test())
+		}
+	}
+	for _, part := range rest {
+		b.write(` AND `, part.where())
+	}
+	b.write(` OFFSET 0) r`)
+	return `d.rid`, nil
 }

@@ -68,7 +68,7 @@ func (s *Store) transactOnce(ctx context.Context, t *tx, locks []conditionLock, 
 		return t.failed
 	}
 	err = t.commit(ctx)
-	if err != nil && !t.state.done && classify(err) == outcomeUnknown {
+	if err != nil && !t.state.done && t.conn.IsClosed() && classify(err) == outcomeUnknown {
 		if t.state.xid == 0 {
 			return nil // nothing was written
 		}
