@@ -23,42 +23,50 @@ FROM (VALUES
 ) AS d(domain, type)
 JOIN resource_type t ON t.name = d.type;
 
--- raise_cache_version raises the version of the domain it is given and tells
--- the listeners, once a transaction. What the notification says is a hint: it
--- is delivered only if the transaction commits, and may be lost.
+-- raise_cache_version raises the version of a domain and tells the listeners,
+-- once a transaction. What the notification says is a hint: it is delivered
+-- only if the transaction commits, and may be lost.
 -- +goose StatementBegin
-CREATE FUNCTION raise_cache_version() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION raise_cache_version(raised_domain text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-  raised  text := 'starling.raised_' || TG_ARGV[0];
+  raised  text := 'starling.raised_' || raised_domain;
   current text := pg_current_xact_id()::text;
   risen   bigint;
 BEGIN
   IF current_setting(raised, true) IS NOT DISTINCT FROM current THEN
-    RETURN NULL;
+    RETURN;
   END IF;
   PERFORM set_config(raised, current, true);
-  UPDATE cache_version SET version = version + 1 WHERE domain = TG_ARGV[0] RETURNING version INTO risen;
-  PERFORM pg_notify('starling_cache', TG_ARGV[0] || ' ' || risen);
+  UPDATE cache_version SET version = version + 1 WHERE domain = raised_domain RETURNING version INTO risen;
+  PERFORM pg_notify('starling_cache', raised_domain || ' ' || risen);
+END
+$$;
+CREATE FUNCTION raise_for_version() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM raise_cache_version(domain) FROM cache_domain_type WHERE type = NEW.type;
+  RETURN NULL;
+END
+$$;
+CREATE FUNCTION raise_for_truncate() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM raise_cache_version(domain) FROM cache_version ORDER BY domain;
   RETURN NULL;
 END
 $$;
 -- +goose StatementEnd
 
--- The WHEN clause is decided without a queue entry, so a clinical version
--- pays a comparison for each domain and nothing else. A domain's triggers fire
+-- One trigger for all domains: PostgreSQL prepares its WHEN clause anew in
+-- every statement, which is all that a clinical version pays. The triggers fire
 -- in replica sessions, too.
 -- +goose StatementBegin
 DO $do$
-DECLARE d record;
 BEGIN
-  FOR d IN SELECT domain, string_agg(type::text, ', ' ORDER BY type) AS types FROM cache_domain_type GROUP BY domain LOOP
-    EXECUTE format('CREATE CONSTRAINT TRIGGER %I AFTER INSERT ON version DEFERRABLE INITIALLY DEFERRED
-      FOR EACH ROW WHEN (NEW.type IN (%s)) EXECUTE FUNCTION raise_cache_version(%L)', 'raise_' || d.domain, d.types, d.domain);
-    EXECUTE format('ALTER TABLE version ENABLE ALWAYS TRIGGER %I', 'raise_' || d.domain);
-    EXECUTE format('CREATE TRIGGER %I AFTER TRUNCATE ON version
-      FOR EACH STATEMENT EXECUTE FUNCTION raise_cache_version(%L)', 'truncate_' || d.domain, d.domain);
-    EXECUTE format('ALTER TABLE version ENABLE ALWAYS TRIGGER %I', 'truncate_' || d.domain);
-  END LOOP;
+  EXECUTE format('CREATE CONSTRAINT TRIGGER raise_cache_version AFTER INSERT ON version DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW WHEN (NEW.type IN (%s)) EXECUTE FUNCTION raise_for_version()',
+    (SELECT string_agg(type::text, ', ' ORDER BY type) FROM cache_domain_type));
 END
 $do$;
 -- +goose StatementEnd
+CREATE TRIGGER raise_cache_version_truncate AFTER TRUNCATE ON version FOR EACH STATEMENT EXECUTE FUNCTION raise_for_truncate();
+ALTER TABLE version ENABLE ALWAYS TRIGGER raise_cache_version;
+ALTER TABLE version ENABLE ALWAYS TRIGGER raise_cache_version_truncate;
