@@ -38,7 +38,7 @@ func TestValidate(t *testing.T) {
 		{"POST", "Patient/$validate?mode=create", bad, "error structure Patient.active"},
 		{"POST", "Patient/$validate", parameters(resource, `{"name":"mode","valueCode":"create"}`), "error structure Patient.active"},
 		{"POST", "Patient/$validate?profile=" + baseProfile, good, "information informational"},
-		{"POST", "Patient/$validate", parameters(`{"name":"profile","valueCanonical":"` + baseProfile + `"}`, resource), "error structure Patient.active"},
+		{"POST", "Patient/$validate", parameters(`{"name":"profile","valueCanonical":"`+baseProfile+`"}`, resource), "error structure Patient.active"},
 		{"POST", "Patient/$validate", `{"resourceType":"Observation"}`, "error invalid resourceType"},
 		{"POST", "Patient/$validate", `{}`, "error required resourceType"},
 		{"POST", "Patient/p/$validate", good, "information informational"},

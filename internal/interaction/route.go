@@ -74,7 +74,7 @@ var (
 	// (https://hl7.org/fhir/R4/operations.html#request).
 	atOperation         = []choice{{"GET", Operation}, {"POST", Operation}}
 	atChangingOperation = []choice{{"POST", Operation}}
-	atType          = []choice{
+	atType              = []choice{
 		{"GET", SearchType},
 		{"POST", Create},
 		{"PUT", ConditionalUpdate},

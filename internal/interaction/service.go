@@ -50,9 +50,9 @@ type Service struct {
 	// Checker is what $validate checks with, whatever the level of validation
 	// that writes go through.
 	Checker Validator
-	Indexer     Indexer
-	Planner     Planner
-	Limits      element.Limits
+	Indexer Indexer
+	Planner Planner
+	Limits  element.Limits
 	// Served lists the search parameters that searches of a type answer, for
 	// the CapabilityStatement.
 	Served func(t fhir.ResourceType) []*definition.SearchParameter

@@ -90,8 +90,15 @@ func TestConvert(t *testing.T) {
 		}
 	}
 	for _, c := range [][3]string{
-		{"1", "m", "s"}, {"1", "[iU]", "1"}, {"1", "[iU]", "[arb'U]"}, {"1", "m", "nonsense"}, {"1", "nonsense", "m"},
-		{"-1", "mol/l", "[pH]"}, {"1e9", "[pH]", "mol/l"}, {"1e3000", "m", "cm"}, {"NaN", "m", "cm"},
+		{"1", "m", "s"},
+		{"1", "[iU]", "1"},
+		{"1", "[iU]", "[arb'U]"},
+		{"1", "m", "nonsense"},
+		{"1", "nonsense", "m"},
+		{"-1", "mol/l", "[pH]"},
+		{"1e9", "[pH]", "mol/l"},
+		{"1e3000", "m", "cm"},
+		{"NaN", "m", "cm"},
 	} {
 		if got, err := Convert(decimal(t, c[0]), c[1], c[2]); err == nil {
 			t.Errorf("%v: got %s, want an error", c, got)
@@ -143,8 +150,16 @@ func TestNoUnit(t *testing.T) {
 
 func TestCombine(t *testing.T) {
 	for _, c := range [][4]string{
-		{"cm", ".", "m", "cm.m"}, {"g", "/", "m", "g/m"}, {"g", "/", "m.s", "g/(m.s)"}, {"g/m", ".", "/s", "g/m.(1/s)"},
-		{"g", "/", "/s", "g/(1/s)"}, {"/s", ".", "{a}", "/s.{a}"}, {"Cel", "/", "m", ""}, {"m", ".", "Cel", ""}, {"x", "/", "m", ""}, {"m", "/", "x", ""},
+		{"cm", ".", "m", "cm.m"},
+		{"g", "/", "m", "g/m"},
+		{"g", "/", "m.s", "g/(m.s)"},
+		{"g/m", ".", "/s", "g/m.(1/s)"},
+		{"g", "/", "/s", "g/(1/s)"},
+		{"/s", ".", "{a}", "/s.{a}"},
+		{"Cel", "/", "m", ""},
+		{"m", ".", "Cel", ""},
+		{"x", "/", "m", ""},
+		{"m", "/", "x", ""},
 	} {
 		f := Multiply
 		if c[1] == "/" {
