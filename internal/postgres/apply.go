@@ -102,6 +102,9 @@ func allCreates(items []*item) bool {
 // commitState follows a batch's transaction, for the case that the connection
 // is lost.
 type commitState struct {
+	// written is called when all is written and only the disk is waited for.
+	written func()
+
 	sent bool   // COMMIT was sent
 	done bool   // COMMIT was answered
 	xid  uint64 // 0 if not known
@@ -140,6 +143,7 @@ func (s *Store) applyIn(ctx context.Context, p *pipeline, items []*item, state *
 		return err
 	}
 	write(p, items)
+	p.then(state.written)
 	p.send(stmtCommit, nil)
 	state.sent = true
 	if err := p.flush(); err != nil {

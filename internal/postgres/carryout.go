@@ -26,18 +26,18 @@ func backoff(ctx context.Context, n int) {
 
 // carryOut writes items, sorted and with distinct keys, and leaves in each
 // its result or error. It returns when all are settled.
-func (s *Store) carryOut(pool *pgxpool.Pool, items []*item) {
+func (s *Store) carryOut(pool *pgxpool.Pool, items []*item, written func()) {
 	start := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), batchTimeout)
 	defer cancel()
-	s.settle(ctx, pool, items)
+	s.settle(ctx, pool, items, written)
 	s.metrics.batch("write", len(items), time.Since(start))
 }
 
 // settle carries out items until none is left to be tried again.
-func (s *Store) settle(ctx context.Context, pool *pgxpool.Pool, items []*item) {
+func (s *Store) settle(ctx context.Context, pool *pgxpool.Pool, items []*item, written func()) {
 	for attempt := 1; ; attempt++ {
-		err := s.attempt(ctx, pool, items)
+		err := s.attempt(ctx, pool, items, written)
 		if err == nil {
 			if items = itemsAgain(items); len(items) == 0 {
 				return
@@ -49,8 +49,8 @@ func (s *Store) settle(ctx context.Context, pool *pgxpool.Pool, items []*item) {
 			s.metrics.retries.WithLabelValues("bisect").Inc()
 			resetAll(items)
 			half := len(items) / 2
-			s.settle(ctx, pool, items[:half])
-			s.settle(ctx, pool, items[half:])
+			s.settle(ctx, pool, items[:half], written)
+			s.settle(ctx, pool, items[half:], written)
 			return
 		}
 		if kind == outcomeBadRow || kind == outcomeFailed || attempt == maxAttempts || ctx.Err() != nil {
@@ -93,7 +93,7 @@ func itemsAgain(items []*item) []*item {
 
 // attempt runs one transaction. After a nil error every item is settled or
 // marked again; after any other nothing was written.
-func (s *Store) attempt(ctx context.Context, pool *pgxpool.Pool, items []*item) error {
+func (s *Store) attempt(ctx context.Context, pool *pgxpool.Pool, items []*item, written func()) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (s *Store) attempt(ctx context.Context, pool *pgxpool.Pool, items []*item) 
 	pg := conn.Conn().PgConn()
 	pid := pg.PID()
 	delete(pg.CustomData(), commitWarning)
-	var state commitState
+	state := commitState{written: written}
 	err = s.applyBatch(ctx, pg, items, &state)
 	if err == nil && pg.CustomData()[commitWarning] != nil {
 		err = unknownOutcome(errCommitWarning)

@@ -69,6 +69,22 @@ func (p *pipeline) send(name string, row func(values [][]byte), params ...[]byte
 	})
 }
 
+// then has done called when all that was queued before has been answered,
+// without waiting for what is queued after.
+func (p *pipeline) then(done func()) {
+	last := len(p.handlers) - 1
+	if last < 0 {
+		done()
+		return
+	}
+	p.SendFlushRequest()
+	handle := p.handlers[last]
+	p.handlers[last] = func(result *pgconn.ResultReader) {
+		handle(result)
+		done()
+	}
+}
+
 var errNoAnswer = errors.New("postgres: the server did not answer all statements")
 
 // flush sends what is queued and reads all answers. It gives the first error;

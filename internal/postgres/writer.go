@@ -12,7 +12,8 @@ import (
 
 // A batch costs as much as four writes before its first row, so a further loop
 // joins only when crowd writes wait for each batch under way, or when a batch
-// is slow: it may be waiting for another instance's lock or for a disk.
+// keeps nobody busy: it has written all and waits for the disk, or it is slow
+// and may be waiting for another instance's lock.
 const (
 	crowd = 64
 	slow  = 20 * time.Millisecond
@@ -41,7 +42,7 @@ type writer struct {
 	wake    sync.Cond
 	waiting []*ticket
 	busy    map[fhir.Key]struct{} // keys in batches under way
-	running int                   // batches under way that are not slow
+	running int                   // batches under way that others wait for
 	closed  bool
 	loops   sync.WaitGroup
 }
@@ -116,10 +117,13 @@ func (w *writer) loop() {
 		}
 		sortItems(items)
 		late := time.AfterFunc(slow, w.done)
-		w.store.carryOut(w.pool, items)
-		if late.Stop() {
-			w.done()
+		leave := func() {
+			if late.Stop() {
+				w.done()
+			}
 		}
+		w.store.carryOut(w.pool, items, leave)
+		leave()
 		w.finish(batch)
 	}
 }
@@ -171,8 +175,8 @@ func (w *writer) gather() []*ticket {
 	return batch
 }
 
-// done takes a batch out of those that others wait for: it has ended or is
-// slow.
+// done takes a batch out of those that others wait for: it waits for the disk,
+// has ended, or is slow.
 func (w *writer) done() {
 	w.mu.Lock()
 	w.running--
