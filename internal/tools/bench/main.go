@@ -2,7 +2,7 @@
 // this machine, and prints it as a Markdown table. Where two things are
 // compared they take turns in one run, and the ratio is that of each pair.
 //
-//	go run ./internal/tools/bench [-runs N] [-duration D]
+//	go run ./internal/tools/bench [-runs N] [-duration D] [-only coalescing|crud|load]
 //
 // CONFORMANCE_DATA, if set, names the folder with the Synthea sample that is
 // loaded. TEST_POSTGRES_BIN names the PostgreSQL programs to use.
@@ -30,16 +30,17 @@ func main() {
 	b := &bench{}
 	flag.IntVar(&b.runs, "runs", 5, "how often each thing is measured")
 	flag.DurationVar(&b.duration, "duration", 15*time.Second, "measured time of a crud run")
+	only := flag.String("only", "", "measure this alone: coalescing, crud or load")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := b.run(ctx); err != nil {
+	if err := b.run(ctx, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func (b *bench) run(ctx context.Context) (err error) {
+func (b *bench) run(ctx context.Context, only string) (err error) {
 	if b.dir, err = os.MkdirTemp("", "starling-bench"); err != nil {
 		return err
 	}
@@ -49,8 +50,17 @@ func (b *bench) run(ctx context.Context) (err error) {
 		return err
 	}
 	fmt.Printf("%s, %d cores, %s\n\n", time.Now().UTC().Format(time.RFC3339), runtime.NumCPU(), revision(ctx))
-	for _, measure := range []func(context.Context) error{b.build, b.coalescing, b.crud, b.load} {
-		if err := measure(ctx); err != nil {
+	if err := b.build(ctx); err != nil {
+		return err
+	}
+	for _, m := range []struct {
+		name    string
+		measure func(context.Context) error
+	}{{"coalescing", b.coalescing}, {"crud", b.crud}, {"load", b.load}} {
+		if only != "" && only != m.name {
+			continue
+		}
+		if err := m.measure(ctx); err != nil {
 			return err
 		}
 	}

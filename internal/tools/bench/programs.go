@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"time"
 
 	"starling/internal/postgres/embedded"
+	"starling/nginx"
 )
 
 func (b *bench) build(ctx context.Context) error {
@@ -31,43 +34,101 @@ func revision(ctx context.Context) string {
 	return "commit " + strings.TrimSpace(string(out))
 }
 
+// folder makes a folder that other accounts reach: PostgreSQL and nginx run
+// under one without privileges.
+func (b *bench) folder(name string) (string, error) {
+	dir, err := os.MkdirTemp(b.dir, name)
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o755)
+}
+
 // database starts an empty PostgreSQL with durable commits.
 func (b *bench) database(ctx context.Context) (*embedded.Server, error) {
-	dir, err := os.MkdirTemp(b.dir, "database")
+	dir, err := b.folder("database")
 	if err != nil {
-		return nil, err
-	}
-	if err := os.Chmod(dir, 0o755); err != nil {
 		return nil, err
 	}
 	return embedded.Start(ctx, embedded.Options{DataDir: dir, BinDir: os.Getenv("TEST_POSTGRES_BIN")})
 }
 
-// server is a running fhir-server.
+// server is a running program that answers HTTP.
 type server struct {
 	command *exec.Cmd
-	url     string
+	url     string // FHIR base
 }
 
 // serve starts a server on a database.
 func (b *bench) serve(ctx context.Context, databaseURL string) (*server, error) {
-	s := &server{command: exec.CommandContext(ctx, b.program("fhir-server"), "serve", "--listen=127.0.0.1:0", "--admin-listen=",
-		"--database-url="+databaseURL, "--log-level=error")}
-	s.command.Stderr = os.Stderr
-	out, err := s.command.StdoutPipe()
+	return b.start(ctx, b.program("fhir-server"), "serve", "--listen=127.0.0.1:0", "--admin-listen=",
+		"--database-url="+databaseURL, "--log-level=error")
+}
+
+// start starts a program whose first line ends with its URL.
+func (b *bench) start(ctx context.Context, name string, args ...string) (*server, error) {
+	s := &server{command: exec.CommandContext(ctx, name, args...)}
+	reader, writer, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
+	defer func() { _ = writer.Close() }()
+	s.command.Stdout, s.command.Stderr = writer, writer
 	if err := s.command.Start(); err != nil {
 		return nil, err
 	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		return nil, fmt.Errorf("the server did not start: %w", err)
+	lines := bufio.NewReader(reader)
+	line, err := lines.ReadString('\n')
+	at := strings.Index(line, "http://")
+	if err != nil || at < 0 {
+		return nil, fmt.Errorf("%s did not start: %s %w", filepath.Base(name), line, err)
 	}
-	_, s.url, _ = strings.Cut(strings.TrimSpace(line), " at ")
-	go func() { _, _ = io.Copy(io.Discard, out) }()
+	s.url = strings.TrimSpace(line[at:])
+	go func() {
+		_, _ = io.Copy(os.Stderr, lines)
+		_ = reader.Close()
+	}()
 	return s, nil
+}
+
+// nginx starts nginx before one instance.
+func (b *bench) nginx(ctx context.Context, instance string) (*server, error) {
+	dir, err := b.folder("nginx")
+	if err != nil {
+		return nil, err
+	}
+	at, err := url.Parse(instance)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := listener.Addr().String()
+	_ = listener.Close()
+	config, err := nginx.Config{Listen: address, Instances: []string{at.Host}, Workers: "1", Directory: dir}.Render()
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "nginx.conf")
+	if err := os.WriteFile(path, config, 0o600); err != nil {
+		return nil, err
+	}
+	s := &server{command: exec.CommandContext(ctx, "/usr/sbin/nginx", "-p", dir, "-c", path), url: "http://" + address + at.Path}
+	s.command.Stderr = os.Stderr
+	if err := s.command.Start(); err != nil {
+		return nil, err
+	}
+	for range 100 {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			return s, conn.Close()
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	s.stop()
+	return nil, fmt.Errorf("nginx does not listen on %s", address)
 }
 
 func (s *server) stop() {
