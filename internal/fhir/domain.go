@@ -15,7 +15,7 @@ const (
 
 // domainTypes says from which resource types each domain is built.
 var domainTypes = map[Domain][]ResourceType{
-	DomainValidation:    {"StructureDefinition", "ValueSet", "CodeSystem"},
+	DomainValidation:    {"StructureDefinition", "ValueSet", "CodeSystem", "ConceptMap"},
 	DomainRouting:       {"CapabilityStatement", "SearchParameter", "OperationDefinition", "CompartmentDefinition"},
 	DomainSubscriptions: {"Subscription"},
 }

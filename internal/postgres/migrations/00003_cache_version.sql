@@ -18,6 +18,7 @@ INSERT INTO cache_domain_type (domain, type)
 SELECT d.domain, t.id
 FROM (VALUES
   ('validation', 'StructureDefinition'), ('validation', 'ValueSet'), ('validation', 'CodeSystem'),
+  ('validation', 'ConceptMap'),
   ('routing', 'CapabilityStatement'), ('routing', 'SearchParameter'), ('routing', 'OperationDefinition'),
   ('routing', 'CompartmentDefinition'), ('subscriptions', 'Subscription')
 ) AS d(domain, type)
