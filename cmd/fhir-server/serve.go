@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"starling/internal/rest"
+	"starling/internal/terminology"
 )
 
 // serveCommand serves the API until a signal comes.
@@ -119,10 +120,11 @@ func (s *server) handler(registerer prometheus.Registerer) (http.Handler, error)
 	if err != nil {
 		return nil, err
 	}
-	service, err := newService(s.command.guard(s.database), &s.command.resourceFlags, s.command.MaxBody)
+	service, err := newService(s.caches.guard(s.database), &s.command.resourceFlags, s.command.MaxBody)
 	if err != nil {
 		return nil, err
 	}
+	service.Terminology = func() *terminology.Terminology { return s.caches.terminology.Current().Value }
 	return rest.New(rest.Config{
 		Service: service, BaseURL: s.command.baseURL(), Proxies: trusted,
 		MaxBody: s.command.MaxBody, Timeout: s.command.RequestTimeout,

@@ -41,7 +41,7 @@ const (
 func (s *Service) newCall(request *Request) (*call, error) {
 	c := &call{Request: request}
 	for name, values := range request.Query {
-		if strings.HasPrefix(name, "_") {
+		if name == "" || name[0] == '_' {
 			continue // of HTTP: _format, _pretty
 		}
 		for _, value := range values {

@@ -97,8 +97,17 @@ func (s *Service) appendHead(dst []byte, resourceType, title string) []byte {
 	return append(dst, `},"implementation":{"description":"Starling, a FHIR R4 server","url":`...)
 }
 
-// terminologyCapabilities names no operations, since none of terminology is served:
-// codes are checked by the validation alone.
+// terminologyCapabilities says how the operations of terminology work
+// (https://hl7.org/fhir/R4/terminologycapabilities.html).
 func (s *Service) terminologyCapabilities() (before, after []byte) {
-	return s.appendHead(nil, "TerminologyCapabilities", "Starling Terminology Capabilities"), []byte(`}}`)
+	after = []byte("}")
+	if s.Terminology != nil {
+		after = append(after, `,"expansion":{"hierarchical":false,"paging":true,"incomplete":false,"parameter":[`...)
+		for _, name := range []string{"activeOnly", "count", "displayLanguage", "filter", "includeDefinition", "includeDesignations", "offset", "url", "valueSet", "valueSetVersion"} {
+			after = append(after, `{"name":"`+name+`"},`...)
+		}
+		after = append(closed(after, ']'), `,"textFilter":"Each word of the filter has to begin the code or a word of the display; case is ignored."},`+
+			`"validateCode":{"translations":false},"translation":{"needsMap":false}`...)
+	}
+	return s.appendHead(nil, "TerminologyCapabilities", "Starling Terminology Capabilities"), append(after, '}')
 }

@@ -21,10 +21,21 @@ type operation struct {
 	run  func(s *Service, ctx context.Context, c *call) (*Response, error)
 }
 
-// served lists the operations by the canonicals of their definitions.
-var served = map[string]operation{
-	operationBase + "Resource-validate": {body: "resource", run: (*Service).validate},
-}
+// served lists the operations by the canonicals of their definitions,
+// servedOfTerminology those that need Service.Terminology.
+var (
+	served = map[string]operation{
+		operationBase + "Resource-validate": {body: "resource", run: (*Service).validate},
+	}
+	servedOfTerminology = map[string]operation{
+		operationBase + "ValueSet-expand":          {body: "valueSet", run: ofTerminology((*Service).expand)},
+		operationBase + "ValueSet-validate-code":   {body: "valueSet", run: ofTerminology((*Service).validateCode)},
+		operationBase + "CodeSystem-validate-code": {body: "codeSystem", run: ofTerminology((*Service).validateCodeOfSystem)},
+		operationBase + "CodeSystem-lookup":        {run: ofTerminology((*Service).lookup)},
+		operationBase + "CodeSystem-subsumes":      {run: ofTerminology((*Service).subsumes)},
+		operationBase + "ConceptMap-translate":     {body: "conceptMap", run: ofTerminology((*Service).translate)},
+	}
+)
 
 const operationBase = "http://hl7.org/fhir/OperationDefinition/"
 
@@ -40,7 +51,11 @@ func (s *Service) findOperations() *operations {
 	o.once.Do(func() {
 		o.byCode = map[string][]*operation{}
 		for _, defined := range s.Definitions.Operations() {
-			if found, ok := served[defined.URL]; ok {
+			found, ok := served[defined.URL]
+			if !ok && s.Terminology != nil {
+				found, ok = servedOfTerminology[defined.URL]
+			}
+			if ok {
 				found.Operation = defined
 				o.byCode[defined.Code] = append(o.byCode[defined.Code], &found)
 				o.all = append(o.all, &found)

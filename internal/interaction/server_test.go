@@ -11,6 +11,7 @@ import (
 	"starling/internal/fhir/definition"
 	"starling/internal/fhir/element"
 	"starling/internal/fhir/search"
+	"starling/internal/terminology"
 	"starling/internal/validation"
 )
 
@@ -26,10 +27,25 @@ func newServer(t *testing.T) *server {
 	t.Helper()
 	r4 := definition.R4()
 	planner := search.New(r4)
+	store := openStore(t)
 	return &server{t: t, Service: &Service{
-		Store: openStore(t), Definitions: r4, Validator: validation.New(r4), Indexer: planner, Planner: planner, Served: planner.Served,
+		Store: store, Terminology: terminologyOf(t, store.(fhir.DomainStore), nil), Definitions: r4, Validator: validation.New(r4), Indexer: planner, Planner: planner, Served: planner.Served,
 		Software: Software{Version: "test", Date: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
 	}}
+}
+
+// terminologyOf gives snapshots of what is stored when they are asked for.
+func terminologyOf(t *testing.T, store fhir.DomainStore, remote terminology.Remote) func() *terminology.Terminology {
+	specification := terminology.NewSpecification(definition.R4())
+	var last *terminology.Terminology
+	return func() *terminology.Terminology {
+		_, resources, err := store.Load(context.Background(), fhir.DomainValidation)
+		if err != nil {
+			t.Error(err)
+		}
+		last = terminology.New(specification, resources, last, remote)
+		return last
+	}
 }
 
 // try carries out a request as package rest would; with changes the caller can

@@ -8,6 +8,7 @@ import (
 	"starling/internal/fhir"
 	"starling/internal/fhir/definition"
 	"starling/internal/fhir/element"
+	"starling/internal/terminology"
 )
 
 // Validator checks a resource before it is stored.
@@ -50,9 +51,11 @@ type Service struct {
 	// Checker is what $validate checks with, whatever the level of validation
 	// that writes go through.
 	Checker Validator
-	Indexer Indexer
-	Planner Planner
-	Limits  element.Limits
+	// Terminology gives the current snapshot of what is known of codes.
+	Terminology func() *terminology.Terminology
+	Indexer     Indexer
+	Planner     Planner
+	Limits      element.Limits
 	// Served lists the search parameters that searches of a type answer, for
 	// the CapabilityStatement.
 	Served func(t fhir.ResourceType) []*definition.SearchParameter

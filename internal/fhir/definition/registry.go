@@ -99,6 +99,19 @@ func (r *Registry) Resource(canonical string) ([]byte, bool) {
 	return r.file.line(n), true
 }
 
+// Canonicals lists the canonicals of the definitions of a resource type, each
+// with its version if it has one, sorted.
+func (r *Registry) Canonicals(resourceType string) []string {
+	var all []string
+	for canonical, n := range r.file.urls {
+		if r.file.lines[n].resourceType == resourceType && strings.Contains(canonical, "|") {
+			all = append(all, strings.TrimSuffix(canonical, "|"))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
 // Property resolves a member of an object of this element by its JSON name:
 // "name", "valueQuantity", "_birthDate". For an element without Children of
 // its own ask the type's Root. "resourceType" is no property.
