@@ -34,7 +34,7 @@ type ratio struct {
 	num, den apd.Decimal
 }
 
-var one, two, five, ten = big.NewInt(1), big.NewInt(2), big.NewInt(5), big.NewInt(10)
+var two, five, ten = big.NewInt(2), big.NewInt(5), big.NewInt(10)
 
 func ratioOf(f *big.Rat) ratio {
 	num, den := new(big.Int).Set(f.Num()), new(big.Int).Set(f.Denom())
