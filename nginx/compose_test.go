@@ -1,10 +1,12 @@
-package nginx
+package nginx_test
 
 import (
 	"bytes"
 	"flag"
 	"os"
 	"testing"
+
+	"starling/nginx"
 )
 
 var update = flag.Bool("update", false, "write compose/nginx.conf anew")
@@ -13,7 +15,7 @@ var update = flag.Bool("update", false, "write compose/nginx.conf anew")
 // must be what the template gives.
 func TestComposeConfiguration(t *testing.T) {
 	const path = "../compose/nginx.conf"
-	want, err := Config{Listen: "8080", Instances: []string{"server:8080"}, Workers: "auto"}.Render()
+	want, err := nginx.Config{Listen: "8080", Instances: []string{"server:8080"}, Workers: "auto"}.Render()
 	if err != nil {
 		t.Fatal(err)
 	}

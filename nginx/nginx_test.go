@@ -1,4 +1,4 @@
-package nginx
+package nginx_test
 
 import (
 	"fmt"
@@ -6,70 +6,12 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
-	"time"
-)
 
-// start runs nginx before the instances and gives its URL.
-func start(t *testing.T, instances ...string) string {
-	t.Helper()
-	program, err := exec.LookPath("nginx")
-	if err != nil {
-		program = "/usr/sbin/nginx" // where Debian has it, outside an ordinary PATH
-		if _, err := os.Stat(program); err != nil {
-			t.Skip("nginx is not installed here")
-		}
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	listener.Close()
-	dir := t.TempDir()
-	// As root, nginx runs its workers under another account, which must get here.
-	for d := dir; d != os.TempDir() && d != "/"; d = filepath.Dir(d) {
-		if err := os.Chmod(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	config, err := Config{Listen: address, Instances: instances, Workers: "1", Directory: dir}.Render()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(path, config, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	command := exec.Command(program, "-p", dir, "-c", path, "-e", filepath.Join(dir, "error.log"))
-	var out strings.Builder
-	command.Stderr = &out
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = command.Process.Signal(syscall.SIGTERM)
-		_ = command.Wait()
-		if log, err := os.ReadFile(filepath.Join(dir, "error.log")); t.Failed() && err == nil {
-			t.Logf("nginx: %s%s", out.String(), log)
-		}
-	})
-	for range 200 {
-		if conn, err := net.Dial("tcp", address); err == nil {
-			conn.Close()
-			return "http://" + address
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Fatalf("nginx does not start: %s", out.String())
-	return ""
-}
+	"starling/test/program"
+)
 
 func host(server *httptest.Server) string { return strings.TrimPrefix(server.URL, "http://") }
 
@@ -81,7 +23,7 @@ func TestForwardedHeaders(t *testing.T) {
 		fmt.Fprintf(w, "Host=%s", r.Host)
 	}))
 	defer instance.Close()
-	url := start(t, host(instance))
+	url := program.Nginx(t, host(instance))
 	response, err := http.Get(url + "/fhir/metadata")
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +55,7 @@ func TestOnlyIdempotentRequestsAreRepeated(t *testing.T) {
 		method   string
 		repeated bool
 	}{{"GET", true}, {"PUT", true}, {"DELETE", true}, {"POST", false}, {"PATCH", false}} {
-		url := start(t, host(losing), host(serving)) // anew, so that no instance is known to fail
+		url := program.Nginx(t, host(losing), host(serving)) // anew, so that no instance is known to fail
 		lost.Store(0)
 		served.Store(0)
 		failed := int64(0)
@@ -147,7 +89,7 @@ func TestAnInstanceThatIsGoneIsLeftOut(t *testing.T) {
 	defer serving.Close()
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
-	url := start(t, host(gone), host(serving))
+	url := program.Nginx(t, host(gone), host(serving))
 	for i := range 20 {
 		response, err := http.Post(url+"/fhir/Patient", "application/fhir+json", strings.NewReader("{}"))
 		if err != nil {
@@ -172,7 +114,7 @@ func TestConnectionsToInstancesAreKept(t *testing.T) {
 	}
 	instance.Start()
 	defer instance.Close()
-	url := start(t, host(instance))
+	url := program.Nginx(t, host(instance))
 	for range 50 {
 		response, err := http.Get(url + "/fhir/Patient/1")
 		if err != nil {

@@ -9,13 +9,18 @@ import (
 )
 
 // close stops in the order that loses nothing: readiness drops, load balancers
-// get time to notice, requests in flight finish, then the database goes, and
-// last the address where all this can be watched.
+// get time to notice, no further connections are taken, requests in flight
+// finish, then the database goes, and last the address where all this can be
+// watched.
 func (s *server) close() error {
 	s.health.Drain()
 	var failures []error
 	if s.api != nil {
 		time.Sleep(s.command.DrainDelay)
+		if err := refuseNew(s.listener); err != nil {
+			s.logger.Warn("a connection made just now may be lost", "error", err)
+		}
+		awaitAccepted(s.listener)
 		if err := shutDown(s.api, s.command.DrainTimeout); err != nil {
 			failures = append(failures, fmt.Errorf("requests were still in flight after %s: %w", s.command.DrainTimeout, err))
 		}

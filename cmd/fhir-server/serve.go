@@ -80,9 +80,15 @@ func (s *server) start(ctx context.Context) (err error) {
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 
 	// Both addresses are taken before the database is opened: that they are in
-	// use is found at once.
-	if s.listener, err = net.Listen("tcp", s.command.Listen); err != nil {
+	// use is found at once. Until the API serves, it takes no connections, so that
+	// no request of a load balancer waits here, or is lost if the start fails.
+	var plain net.ListenConfig
+	plain.SetMultipathTCP(false) // its sockets have no filters, which refuseNew needs
+	if s.listener, err = plain.Listen(ctx, "tcp", s.command.Listen); err != nil {
 		return err
+	}
+	if err := refuseNew(s.listener); err != nil {
+		s.logger.Warn("requests may wait while the database is being opened", "error", err)
 	}
 	if s.command.AdminListen != "" {
 		listener, err := net.Listen("tcp", s.command.AdminListen)
@@ -111,7 +117,7 @@ func (s *server) start(ctx context.Context) (err error) {
 	}
 	opened.Store(true)
 	s.api = s.serve(s.listener, handler)
-	return nil
+	return admitNew(s.listener)
 }
 
 // handler joins the parts of the API.
