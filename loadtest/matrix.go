@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -26,7 +25,7 @@ type matrixCommand struct {
 	PostgreSQL string   `name:"postgresql" placeholder:"DIR" help:"Folder of PostgreSQL's programs. Default: the newest installed."`
 	Compose    string   `name:"compose-file" default:"compose/compose.yaml" help:"What the executor compose runs."`
 	Images     string   `placeholder:"FILE" help:"Images for the executor compose, NAME=value a line, such as compose/airgapped/images.env."`
-	Out        string   `default:"out/matrix" help:"Folder for matrix.json, matrix.md and the logs."`
+	Out        string   `default:"out/matrix" help:"Folder for matrix.json, matrix.md, matrix.svg and the logs."`
 }
 
 // Run runs the matrix and writes its result after each cell.
@@ -46,7 +45,8 @@ func (c *matrixCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	config.After = c.write
+	// A matrix takes long: what ran is kept when it is ended.
+	config.After = func(result *matrix.Result) error { return result.WriteFiles(c.Out) }
 	result, err := matrix.Run(ctx, executor, config)
 	if err != nil {
 		return err
@@ -120,22 +120,4 @@ func (c *matrixCommand) config() (matrix.Config, error) {
 		config.Load.Users = int(math.Ceil(37 * config.Core * matrix.Cores))
 	}
 	return config, nil
-}
-
-// write writes what there is of the result: a matrix takes long, and what ran
-// is kept when it is ended.
-func (c *matrixCommand) write(result *matrix.Result) error {
-	file, err := os.Create(filepath.Join(c.Out, "matrix.json"))
-	if err != nil {
-		return err
-	}
-	table, err := os.Create(filepath.Join(c.Out, "matrix.md"))
-	if err != nil {
-		return errors.Join(err, file.Close())
-	}
-	err = errors.Join(result.Write(file), result.Table(table), file.Close(), table.Close())
-	if err != nil {
-		return fmt.Errorf("writing the result: %w", err)
-	}
-	return nil
 }
