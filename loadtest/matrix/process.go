@@ -100,8 +100,7 @@ const readyTimeout = 60 * time.Second
 func (p *processes) startInstance(ctx context.Context, number int, database string) (address string, pid int, held string, err error) {
 	name := fmt.Sprintf("%dx%d-instance%d", p.shape.Instances, p.shape.Cores, number+1)
 	command := exec.Command(p.executor.Server, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "", "--database-url", database)
-	procsNumber := max(1, min(p.shape.Cores, runtime.NumCPU()))
-	command.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(procsNumber))
+	command.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(threads(p.shape)))
 	stdout, err := command.StdoutPipe()
 	if err != nil {
 		return "", 0, "", err
@@ -137,6 +136,9 @@ func (p *processes) startInstance(ctx context.Context, number int, database stri
 	p.undo = append([]func() error{group.Remove}, p.undo...)
 	return address, pid, fmt.Sprintf("a cgroup quota (version %d) and GOMAXPROCS", group.Version()), group.Add(pid)
 }
+
+// threads is GOMAXPROCS of an instance: its cores, of those that are there.
+func threads(shape Shape) int { return max(1, min(shape.Cores, runtime.NumCPU())) }
 
 // run starts a program whose standard error goes to a log of its own, and has it
 // ended and waited for by stop. The channel is closed when it has ended.
