@@ -4,8 +4,9 @@ import "unicode/utf8"
 
 const hexDigits = "0123456789abcdef"
 
-// appendString appends s as a JSON string. What is no UTF-8 becomes U+FFFD, so
-// that text taken from a URL cannot spoil a document.
+// appendString appends s as a JSON string. What is no UTF-8 becomes U+FFFD, as
+// does U+0000, which FHIR has in no string, so that text taken from a URL cannot
+// spoil a document.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	from := 0
@@ -26,6 +27,8 @@ func appendString(dst []byte, s string) []byte {
 		}
 		dst = append(dst, s[from:i]...)
 		switch c {
+		case 0:
+			dst = append(dst, "\ufffd"...)
 		case '"', '\\':
 			dst = append(dst, '\\', c)
 		case '\n':

@@ -3,6 +3,7 @@ package interaction
 import (
 	"encoding/json"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -134,6 +135,7 @@ func FuzzAppendString(f *testing.F) {
 		if !utf8.ValidString(s) {
 			want = string([]rune(s))
 		}
+		want = strings.ReplaceAll(want, "\x00", "\ufffd")
 		if got != want {
 			t.Errorf("%q became %q", s, got)
 		}

@@ -48,10 +48,14 @@ func readBody(in *incoming, out *outgoing, limit int64) ([]byte, error) {
 	return data, nil
 }
 
+// trusted is the length up to which a body gets its memory before it comes:
+// announcing one costs a client nothing.
+const trusted = 1 << 20
+
 // readAtMost reads to the end, or one byte past the limit. length is -1 if
 // unknown; known, it saves growing.
 func readAtMost(body io.Reader, length, limit int64) ([]byte, error) {
-	if length >= 0 {
+	if length >= 0 && length <= trusted {
 		data := make([]byte, length)
 		n, err := io.ReadFull(body, data)
 		if length == 0 {
@@ -60,7 +64,10 @@ func readAtMost(body io.Reader, length, limit int64) ([]byte, error) {
 		return data[:n], err
 	}
 	var buffer bytes.Buffer
-	_, err := buffer.ReadFrom(io.LimitReader(body, limit+1))
+	n, err := buffer.ReadFrom(io.LimitReader(body, limit+1))
+	if err == nil && n < length {
+		err = io.ErrUnexpectedEOF
+	}
 	return buffer.Bytes(), err
 }
 

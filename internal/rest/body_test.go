@@ -135,3 +135,35 @@ func TestAnswersAreCompressed(t *testing.T) {
 		t.Error("a short answer was compressed")
 	}
 }
+
+// announced is a body of which nothing comes but its announced length.
+type announced struct{ sent, asked int }
+
+func (a *announced) Read(p []byte) (int, error) {
+	if a.asked = max(a.asked, len(p)); a.sent > 0 {
+		return 0, io.EOF
+	}
+	a.sent = 1
+	return copy(p, "{"), nil
+}
+
+// TestAnnouncedLengthTakesNoMemory: a client that announces a large body has
+// sent nothing yet.
+func TestAnnouncedLengthTakesNoMemory(t *testing.T) {
+	body := &announced{}
+	data, err := readAtMost(body, 64<<20, 64<<20)
+	if err == nil || len(data) != 1 {
+		t.Errorf("%d bytes, %v", len(data), err)
+	}
+	if body.asked > trusted {
+		t.Errorf("a buffer of %d bytes", body.asked)
+	}
+}
+
+func TestIfNoneExistNeedsCriteria(t *testing.T) {
+	h := newHarness(t)
+	answer := h.do("POST", "/fhir/Patient", "{}", "If-None-Exist: ")
+	if answer.Code != 400 || h.got != nil {
+		t.Errorf("%d %s", answer.Code, answer.Body)
+	}
+}

@@ -15,6 +15,9 @@ func (a *api) complete(request *interaction.Request, in *incoming, out *outgoing
 	request.IfMatch = in.header("If-Match")
 	request.IfNoneMatch = in.list("If-None-Match")
 	request.IfNoneExist = in.header("If-None-Exist")
+	if request.IfNoneExist == "" && len(in.Header["If-None-Exist"]) > 0 {
+		return fhir.NewError(fhir.KindInvalid, fhir.IssueInvalid, "If-None-Exist needs criteria; none were given.")
+	}
 	if since := in.header("If-Modified-Since"); since != "" {
 		// RFC 9110, section 13.1.3: a date that cannot be read is ignored.
 		request.IfModifiedSince, _ = http.ParseTime(since)
