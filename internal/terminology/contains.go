@@ -150,7 +150,7 @@ func (p *part) inSystem(q *question) Answer {
 
 // elsewhere asks the remote server.
 func (p *part) elsewhere(q *question) Answer {
-	if q.remote == nil {
+	if q.remote == nil || q.code == "" {
 		q.because(p.unknown)
 		return Unknown
 	}

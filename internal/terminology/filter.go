@@ -3,6 +3,7 @@ package terminology
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"starling/internal/fhir"
@@ -115,8 +116,8 @@ func (s *CodeSystem) selectedWhere(pass func(*concept) bool) bitset {
 	return b
 }
 
-// values gives the texts of a property. The flags that a concept may have are
-// false for one that does not say.
+// values gives the texts of a property. The standard flags are false for a
+// concept that does not say.
 func (c *concept) values(property string) []string {
 	switch property {
 	case "code", "concept":
@@ -125,15 +126,16 @@ func (c *concept) values(property string) []string {
 		return nonEmpty(c.Display)
 	case "definition":
 		return nonEmpty(c.Definition)
+	case "inactive":
+		return []string{strconv.FormatBool(c.inactive)}
+	case "notSelectable":
+		return []string{strconv.FormatBool(c.abstract)}
 	}
 	var all []string
 	for i := range c.Property {
 		if p := &c.Property[i]; p.Code == property {
 			all = append(all, p.text())
 		}
-	}
-	if all == nil && (property == "inactive" || property == "notSelectable") {
-		return []string{"false"}
 	}
 	return all
 }

@@ -19,6 +19,7 @@ type source struct {
 	// stored is what the source was read from; nil for the specification's and
 	// for one that came with a request.
 	stored *fhir.Resource
+	own    bool // the specification's
 
 	system     func() (*CodeSystem, error)
 	conceptMap func() (*conceptMap, error)
@@ -72,6 +73,7 @@ func (s *Specification) find(canonical string) *source {
 	if err != nil {
 		return nil
 	}
+	found.own = true
 	// With and without the version it is the same.
 	if same := s.sources[found.url+"|"+found.version]; same != nil {
 		found = same

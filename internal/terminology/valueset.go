@@ -149,7 +149,7 @@ func (c *compiler) valueSet(s *source) (*ValueSet, error) {
 
 // keep keeps a result, except of a resource that came with a request.
 func (c *compiler) keep(s *source, result any) {
-	if s.stored != nil || c.specification.find(withVersion(s.url, s.version)) == s {
+	if s.stored != nil || s.own {
 		c.compiled.Store(s, result)
 	}
 }
@@ -212,13 +212,24 @@ func (c *compiler) part(raw json.RawMessage, activeOnly bool) (*part, error) {
 	if p.system == "" {
 		return p, nil
 	}
-	if s := c.find("CodeSystem", withVersion(p.system, p.version)); s != nil {
+	if s := c.systemOf(p); s != nil {
 		var err error
 		if p.held, err = s.system(); err != nil {
 			return nil, err
 		}
 	}
 	return p, c.choose(p, &j, activeOnly)
+}
+
+// systemOf finds the code system of a part. The specification's own value sets
+// mean its own systems, whatever version they name: task-code names one that
+// R4 does not have.
+func (c *compiler) systemOf(p *part) *source {
+	s := c.find("CodeSystem", withVersion(p.system, p.version))
+	if s == nil && p.version != "" && c.open[len(c.open)-1].own {
+		s = c.find("CodeSystem", p.system)
+	}
+	return s
 }
 
 // choose finds what the part selects of its system.
