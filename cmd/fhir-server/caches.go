@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/samber/lo"
@@ -13,6 +14,7 @@ import (
 	"starling/internal/fhir"
 	"starling/internal/fhir/definition"
 	"starling/internal/terminology"
+	"starling/internal/terminology/remote"
 )
 
 // systemResources is a snapshot's content: the resources of its domain.
@@ -25,8 +27,8 @@ type caches struct {
 }
 
 // startCaches fills the caches and keeps them in step as the flags say.
-func (f *cacheFlags) startCaches(ctx context.Context, store fhir.DomainStore, logger *slog.Logger, registerer prometheus.Registerer) (*caches, error) {
-	c := &caches{terminology: cache.New(fhir.DomainValidation, newTerminology(nil))}
+func (f *cacheFlags) startCaches(ctx context.Context, store fhir.DomainStore, other *remote.Server, logger *slog.Logger, registerer prometheus.Registerer) (*caches, error) {
+	c := &caches{terminology: cache.New(fhir.DomainValidation, newTerminology(other))}
 	all := []cache.Filled{c.terminology, cache.New(fhir.DomainRouting, byKey), cache.New(fhir.DomainSubscriptions, byKey)}
 	if err := cache.Register(registerer, all...); err != nil {
 		return nil, err
@@ -53,11 +55,15 @@ func (c *caches) guard(store fhir.Store) fhir.Store {
 
 // newTerminology makes the builder of the snapshots of terminology. It is
 // called by one fill after another.
-func newTerminology(remote terminology.Remote) func([]*fhir.Resource) *terminology.Terminology {
+func newTerminology(other *remote.Server) func([]*fhir.Resource) *terminology.Terminology {
 	specification := terminology.NewSpecification(definition.R4())
+	var asked terminology.Remote
+	if other != nil {
+		asked = other
+	}
 	var last atomic.Pointer[terminology.Terminology]
 	return func(resources []*fhir.Resource) *terminology.Terminology {
-		next := terminology.New(specification, resources, last.Load(), remote)
+		next := terminology.New(specification, resources, last.Load(), asked)
 		last.Store(next)
 		return next
 	}
@@ -65,6 +71,23 @@ func newTerminology(remote terminology.Remote) func([]*fhir.Resource) *terminolo
 
 func byKey(resources []*fhir.Resource) systemResources {
 	return lo.KeyBy(resources, func(r *fhir.Resource) fhir.Key { return r.Key })
+}
+
+// remoteRest is how long a terminology server that did not answer is not asked.
+const remoteRest = 10 * time.Second
+
+// remote is the other terminology server, nil if none is set.
+func (f *terminologyFlags) remote(logger *slog.Logger, registerer prometheus.Registerer) (*remote.Server, error) {
+	if f.TerminologyURL == "" {
+		return nil, nil
+	}
+	server, err := remote.New(remote.Config{
+		URL: f.TerminologyURL, Timeout: f.TerminologyTimeout, Rest: remoteRest, Logger: logger, Registerer: registerer,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("--terminology-url: %w", err)
+	}
+	return server, nil
 }
 
 // close ends the listening.

@@ -40,6 +40,19 @@ type resourceFlags struct {
 	Validation string `env:"FHIR_VALIDATION" enum:"full,schema,off" default:"full" help:"What a resource is checked against before it is stored: full, schema or off (${default})."`
 }
 
+// terminologyFlags say who knows the code systems that are not held.
+type terminologyFlags struct {
+	TerminologyURL     string        `env:"FHIR_TERMINOLOGY_URL" placeholder:"URL" help:"Terminology server that is asked about code systems not held here. Without it, their codes are not checked."`
+	TerminologyTimeout time.Duration `env:"FHIR_TERMINOLOGY_TIMEOUT" default:"3s" help:"Longest time one question to it may take (${default})."`
+}
+
+func (f *terminologyFlags) check() error {
+	if f.TerminologyTimeout < 10*time.Millisecond || f.TerminologyTimeout > time.Minute {
+		return errors.New("--terminology-timeout must be between 10ms and 1m")
+	}
+	return nil
+}
+
 // logFlags say what is logged, and how.
 type logFlags struct {
 	LogLevel  string `env:"FHIR_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"Least level that is logged: debug, info, warn or error (${default})."`

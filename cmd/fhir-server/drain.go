@@ -30,6 +30,9 @@ func (s *server) close() error {
 	if s.caches != nil {
 		s.caches.close()
 	}
+	if s.remote != nil {
+		s.remote.Close()
+	}
 	if s.database != nil {
 		failures = append(failures, s.database.close())
 	}

@@ -16,6 +16,7 @@ import (
 
 	"starling/internal/rest"
 	"starling/internal/terminology"
+	"starling/internal/terminology/remote"
 )
 
 // serveCommand serves the API until a signal comes.
@@ -23,6 +24,7 @@ type serveCommand struct {
 	databaseFlags
 	listenFlags
 	resourceFlags
+	terminologyFlags
 	cacheFlags
 	logFlags
 
@@ -31,7 +33,7 @@ type serveCommand struct {
 
 // Validate checks the flags. Kong calls it.
 func (c *serveCommand) Validate() error {
-	return errors.Join(c.databaseFlags.check(), c.listenFlags.check(), c.cacheFlags.check())
+	return errors.Join(c.databaseFlags.check(), c.listenFlags.check(), c.terminologyFlags.check(), c.cacheFlags.check())
 }
 
 // Run implements command.
@@ -68,6 +70,7 @@ type server struct {
 	admin    *http.Server
 	database *database
 	caches   *caches
+	remote   *remote.Server // nil: no other terminology server
 	// failed gets the error of a listener that broke.
 	failed chan error
 }
@@ -108,7 +111,10 @@ func (s *server) start(ctx context.Context) (err error) {
 		return err
 	}
 	s.health.Check("database", s.database.Ready)
-	if s.caches, err = s.command.startCaches(ctx, s.database, s.logger, registry); err != nil {
+	if s.remote, err = s.command.remote(s.logger, registry); err != nil {
+		return err
+	}
+	if s.caches, err = s.command.startCaches(ctx, s.database, s.remote, s.logger, registry); err != nil {
 		return err
 	}
 	handler, err := s.handler(registry)

@@ -2,7 +2,11 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,5 +78,59 @@ func TestOperationsOverHTTP(t *testing.T) {
 		if c.status == 405 && a.Header.Get("Allow") == "" {
 			t.Errorf("%s %s: no Allow", c.method, c.target)
 		}
+	}
+}
+
+// TestOtherTerminologyServer sends what is not held to a server on loopback.
+func TestOtherTerminologyServer(t *testing.T) {
+	var away atomic.Bool
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		known := strings.Contains(string(body), "22298006")
+		switch {
+		case away.Load():
+			w.WriteHeader(http.StatusBadGateway)
+		case r.URL.Path == "/r4/CodeSystem/$lookup" && known:
+			_, _ = io.WriteString(w, `{"resourceType":"Parameters","parameter":[{"name":"name","valueString":"SNOMED CT"},{"name":"display","valueString":"Myocardial infarction"}]}`)
+		case r.URL.Path == "/r4/ValueSet/$validate-code" && strings.Contains(string(body), `"is-a"`):
+			_, _ = fmt.Fprintf(w, `{"resourceType":"Parameters","parameter":[{"name":"result","valueBoolean":%t}]}`, known)
+		case r.URL.Path == "/r4/ValueSet/$expand" && strings.Contains(string(body), `"resource":{"`):
+			_, _ = io.WriteString(w, `{"resourceType":"ValueSet","status":"active","expansion":{"timestamp":"2026-01-01","contains":[{"system":"http://snomed.info/sct","code":"22298006"}]}}`)
+		default:
+			w.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	defer other.Close()
+	r := serve(t, postgrestest.New(t), "--terminology-url="+other.URL+"/r4")
+	const clinical = "ValueSet/$validate-code?url=http://hl7.org/fhir/ValueSet/condition-code&system=http://snomed.info/sct&code="
+	for _, c := range []struct {
+		target   string
+		status   int
+		contains string
+	}{
+		{clinical + "22298006", 200, `"valueBoolean":true`},
+		{clinical + "1", 200, `"valueBoolean":false`},
+		{"CodeSystem/$lookup?system=http://snomed.info/sct&code=22298006", 200, "Myocardial"},
+		{"CodeSystem/$lookup?system=http://snomed.info/sct&code=1", 404, "not-found"},
+		{"ValueSet/$expand?url=http://hl7.org/fhir/ValueSet/condition-code&count=10", 200, "22298006"},
+		{"ValueSet/$expand?url=http://hl7.org/fhir/ValueSet/administrative-gender", 200, "female"},
+	} {
+		if a := r.do("GET", c.target, ""); a.StatusCode != c.status || !strings.Contains(string(a.body), c.contains) {
+			t.Errorf("%s: %d %s", c.target, a.StatusCode, a.body)
+		}
+	}
+	away.Store(true)
+	if a := r.do("GET", clinical+"2", ""); a.StatusCode != 503 || a.code() != "transient" {
+		t.Errorf("away: %d %s", a.StatusCode, a.body)
+	}
+	if a := r.do("GET", clinical+"22298006", ""); a.StatusCode != 200 {
+		t.Errorf("what is known stays known: %d %s", a.StatusCode, a.body)
+	}
+	condition := `{"resourceType":"Condition","subject":{"display":"x"},"code":{"coding":[{"system":"http://snomed.info/sct","code":"3"}]}}`
+	if a := r.do("POST", "Condition", condition); a.StatusCode != 201 {
+		t.Errorf("a resource is refused while the server is away: %d %s", a.StatusCode, a.body)
+	}
+	if text := metrics(t, r); !strings.Contains(text, `starling_terminology_remote_total{outcome="answered"}`) {
+		t.Error("no metrics")
 	}
 }
