@@ -16,6 +16,15 @@ type Index struct {
 	Numbers    []NumberValue
 	Quantities []QuantityValue
 	URIs       []URIValue
+	Composites []CompositeValue
+}
+
+// CompositeValue is one element that a composite parameter looks at: what each
+// of the parameter's parts finds in it, at least one value a part. The Param of
+// those values is empty.
+type CompositeValue struct {
+	Param string
+	Parts []*Index
 }
 
 // TokenValue is a code and the system it belongs to. An Identifier with

@@ -145,6 +145,30 @@ type ReferenceTo struct {
 	URL   string // instead of Type and ID
 }
 
+// Composite holds when the resource has a CompositeValue whose parts meet one
+// criterion each. Those have no Param, and are Token, with a code, ReferenceTo,
+// with a type or URL, String, Date, Number or Quantity, or an Or of such.
+type Composite struct {
+	Param string
+	Parts []Criterion
+}
+
+// Chain holds when the resource refers by a parameter to a current resource of
+// a type that meets a criterion of that type.
+type Chain struct {
+	Param     string
+	Type      ResourceType
+	Criterion Criterion
+}
+
+// Has holds when a current resource of a type that meets a criterion of that
+// type refers by its parameter to the resource.
+type Has struct {
+	Type      ResourceType
+	Param     string
+	Criterion Criterion
+}
+
 // Prefix is a comparison prefix of search values.
 type Prefix string
 
@@ -175,3 +199,6 @@ func (Quantity) criterion()    {}
 func (URI) criterion()         {}
 func (Missing) criterion()     {}
 func (ReferenceTo) criterion() {}
+func (Composite) criterion()   {}
+func (Chain) criterion()       {}
+func (Has) criterion()         {}

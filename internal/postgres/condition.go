@@ -48,7 +48,7 @@ func (s *Store) conditionLocks(conditions []fhir.Condition) []conditionLock {
 		terms, ok := s.equalityTerms(c.Type, c.Criteria)
 		locks = append(locks, conditionLock{class: lockType, key: int32(s.types.number[c.Type]), shared: ok})
 		for _, term := range terms {
-			locks = append(locks, conditionLock{class: lockTerm, key: int32(uint64(term) >> 1 % stripes)})
+			locks = append(locks, conditionLock{class: lockTerm, key: int32(uint64(term) >> 2 % stripes)})
 		}
 	}
 	slices.SortFunc(locks, compareLocks)

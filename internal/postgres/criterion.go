@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,9 @@ type compiled struct {
 	exact bool
 	// keyed says set gives each rid once and is a walk of a value's own rows.
 	keyed bool
+	// joined says set is a walk over other resources: one drives a search if
+	// nothing else does, and is a test otherwise.
+	joined bool
 	// test is a condition that holds exactly when the criterion does.
 	test func() string
 	// parts are those of an And, whose indexes may be used together.
@@ -34,7 +38,7 @@ func (c compiled) where() string {
 			texts[i] = part.where()
 		}
 		return strings.Join(texts, ` AND `)
-	case c.set == nil:
+	case c.set == nil || c.joined:
 		return c.test()
 	case c.exact:
 		return `r.rid IN (` + c.set() + `)`
@@ -50,10 +54,15 @@ func (c compiled) drivers() (drivers, rest []compiled) {
 		parts = []compiled{c}
 	}
 	for _, part := range parts {
-		if part.keyed {
+		if part.keyed && !part.joined {
 			drivers = append(drivers, part)
 		} else {
 			rest = append(rest, part)
+		}
+	}
+	for i, part := range rest {
+		if len(drivers) == 0 && part.keyed {
+			return []compiled{part}, slices.Delete(rest, i, i+1)
 		}
 	}
 	return drivers, rest
@@ -91,7 +100,8 @@ type criterionCompiler struct {
 	sql    *sqlBuilder
 	hash   hasher
 	typ    fhir.ResourceType
-	number int16
+	typeID int16
+	types  map[fhir.ResourceType]int16
 }
 
 func (c *criterionCompiler) compile(criterion fhir.Criterion) (compiled, error) {
@@ -115,6 +125,12 @@ func (c *criterionCompiler) compile(criterion fhir.Criterion) (compiled, error) 
 		return c.missing(k), nil
 	case fhir.ReferenceTo:
 		return c.referenceTo(k), nil
+	case fhir.Composite:
+		return c.composite(k)
+	case fhir.Chain:
+		return c.chain(k)
+	case fhir.Has:
+		return c.reverse(k)
 	case fhir.URI:
 		return c.keyed(k.Param, termURL, k.URI), nil
 	case fhir.String:
@@ -122,9 +138,9 @@ func (c *criterionCompiler) compile(criterion fhir.Criterion) (compiled, error) 
 	case fhir.Date:
 		return c.date(k), nil
 	case fhir.Number:
-		return c.numeric(k.Param, k.Prefix, k.Value, k.Low, k.High, func() string { return "" }), nil
+		return c.number(c.hash.param(c.typ, k.Param), k), nil
 	case fhir.Quantity:
-		return c.quantity(k)
+		return c.quantity(c.hash.param(c.typ, k.Param), k)
 	}
 	return compiled{}, fmt.Errorf("postgres: no SQL for the criterion %T", criterion)
 }
@@ -152,26 +168,34 @@ func (c *criterionCompiler) and(k fhir.And) (compiled, error) {
 }
 
 func (c *criterionCompiler) or(k fhir.Or) (compiled, error) {
-	if len(k) == 0 {
-		return constant(false), nil
-	}
-	var sets, tests []func() string
-	exact, keyed := true, true
-	for _, criterion := range k {
-		part, err := c.compile(criterion)
-		if err != nil {
+	choices := make([]compiled, len(k))
+	for i, criterion := range k {
+		var err error
+		if choices[i], err = c.compile(criterion); err != nil {
 			return compiled{}, err
 		}
+	}
+	return anyOf(choices), nil
+}
+
+// anyOf holds when one of several criteria does.
+func anyOf(choices []compiled) compiled {
+	if len(choices) == 0 {
+		return constant(false)
+	}
+	var sets, tests []func() string
+	exact, keyed, joined := true, true, false
+	for _, part := range choices {
 		if part.set != nil {
 			sets = append(sets, part.set)
 		}
-		exact, keyed = exact && part.exact, keyed && part.keyed
+		exact, keyed, joined = exact && part.exact, keyed && part.keyed, joined || part.joined
 		tests = append(tests, part.test)
 	}
 	test := join(tests, ` OR `)
 	one := compiled{test: func() string { return `(` + test() + `)` }}
-	if len(sets) == len(k) {
-		one.set, one.exact, one.keyed = join(sets, ` UNION `), exact, keyed
+	if len(sets) == len(choices) {
+		one.set, one.exact, one.keyed, one.joined = join(sets, ` UNION `), exact, keyed, joined
 	}
-	return one, nil
+	return one
 }

@@ -1,6 +1,10 @@
 package postgres
 
-import "starling/internal/fhir"
+import (
+	"slices"
+
+	"starling/internal/fhir"
+)
 
 // has tests for a term of the resource.
 func (c *criterionCompiler) has(term int64) func() string {
@@ -53,10 +57,23 @@ func (c *criterionCompiler) referenceTo(k fhir.ReferenceTo) compiled {
 	switch {
 	case k.URL != "":
 		return c.keyed(k.Param, termURL, k.URL)
-	case k.Type == "":
-		return c.keyed(k.Param, termID, k.ID)
+	case k.Type != "":
+		term := c.hash.reference(c.typ, k.Param, k.Type, k.ID)
+		return compiled{set: c.walk(term), exact: true, keyed: true, test: c.has(term)}
 	}
-	return c.filtered(k.Param, termID, k.ID, termTarget, string(k.Type), k.ID)
+	terms := make([]int64, 0, len(c.types))
+	for t := range c.types {
+		terms = append(terms, c.hash.reference(c.typ, k.Param, t, k.ID))
+	}
+	slices.Sort(terms)
+	return compiled{
+		set: func() string {
+			return `SELECT DISTINCT rid FROM search_key WHERE hash = ANY (` + c.sql.arg(terms) + `)`
+		},
+		exact: true,
+		keyed: true,
+		test:  func() string { return `r.terms && ` + c.sql.arg(terms) },
+	}
 }
 
 // missing: https://hl7.org/fhir/R4/search.html#missing
@@ -72,7 +89,7 @@ func (c *criterionCompiler) missing(k fhir.Missing) compiled {
 func (c *criterionCompiler) idIn(k fhir.IDIn) compiled {
 	return compiled{
 		set: func() string {
-			return `SELECT rid FROM resource WHERE type = ` + c.sql.arg(c.number) + ` AND id = ANY (` + c.sql.arg([]string(k)) + `)`
+			return `SELECT rid FROM resource WHERE type = ` + c.sql.arg(c.typeID) + ` AND id = ANY (` + c.sql.arg([]string(k)) + `)`
 		},
 		exact: true,
 		keyed: true,

@@ -39,7 +39,7 @@ func (c *criterionCompiler) updated(k fhir.Updated) compiled {
 	// The index has the times of all versions; the test keeps the current.
 	return compiled{
 		set: func() string {
-			return `SELECT v.rid FROM version v WHERE v.type = ` + c.sql.arg(c.number) + ` AND ` + test(`v.updated`)
+			return `SELECT v.rid FROM version v WHERE v.type = ` + c.sql.arg(c.typeID) + ` AND ` + test(`v.updated`)
 		},
 		test: func() string { return test(`r.updated`) },
 	}
@@ -47,6 +47,11 @@ func (c *criterionCompiler) updated(k fhir.Updated) compiled {
 
 // date: https://hl7.org/fhir/R4/search.html#date
 func (c *criterionCompiler) date(k fhir.Date) compiled {
+	return c.dateOf(c.hash.param(c.typ, k.Param), k)
+}
+
+// dateOf compares the dates of a parameter, or of one bound to another value.
+func (c *criterionCompiler) dateOf(param int64, k fhir.Date) compiled {
 	low := func() string { return c.sql.arg(bound(k.Range.Low, pgtype.NegativeInfinity)) }
 	high := func() string { return c.sql.arg(bound(k.Range.High, pgtype.Infinity)) }
 	within := func() string { return `low >= ` + low() + ` AND low < ` + high() + ` AND high < ` + high() }
@@ -70,65 +75,82 @@ func (c *criterionCompiler) date(k fhir.Date) compiled {
 		test = func() string { return `low < ` + high() + ` AND high >= ` + low() }
 	}
 	return inSet(func() string {
-		return `SELECT rid FROM search_date WHERE param = ` + c.sql.arg(c.hash.param(c.typ, k.Param)) + ` AND ` + test()
+		return `SELECT rid FROM search_date WHERE param = ` + c.sql.arg(param) + ` AND ` + test()
 	})
 }
 
-// numeric: https://hl7.org/fhir/R4/search.html#number. unit is a further
-// condition.
-func (c *criterionCompiler) numeric(param string, prefix fhir.Prefix, value, low, high string, unit func() string) compiled {
-	compare := func(row, decimal string) string { return row + c.sql.arg(decimal) + `::text::numeric` }
+// number: https://hl7.org/fhir/R4/search.html#number
+func (c *criterionCompiler) number(param int64, k fhir.Number) compiled {
+	return c.numbers(param, c.compare(k.Prefix, k.Value, k.Low, k.High, `low`, `high`))
+}
+
+// quantity: https://hl7.org/fhir/R4/search.html#quantity
+func (c *criterionCompiler) quantity(param int64, k fhir.Quantity) (compiled, error) {
+	compare := c.compare(k.Prefix, k.Value, k.Low, k.High, `low`, `high`)
+	switch {
+	case k.System != "" && k.Code != "":
+		return c.numbers(param, func() string { return compare() + ` AND unit = ` + c.sql.arg(c.hash.unit(k.System, k.Code)) }), nil
+	case k.Code != "":
+		code := c.hash.unit(k.Code)
+		return c.numbers(param, func() string {
+			return compare() + ` AND (code = ` + c.sql.arg(code) + ` OR text = ` + c.sql.arg(code) + `)`
+		}), nil
+	case k.System != "":
+		return compiled{}, fhir.NewError(fhir.KindInvalid, fhir.IssueNotSupported, "a quantity with a system needs a code, too")
+	}
+	return c.numbers(param, compare), nil
+}
+
+// numbers is the resources with a row of search_number that meets a condition.
+func (c *criterionCompiler) numbers(param int64, condition func() string) compiled {
+	return inSet(func() string {
+		return `SELECT rid FROM search_number WHERE param = ` + c.sql.arg(param) + ` AND ` + condition()
+	})
+}
+
+// compare is a condition on the ends of a number, in the columns from and to.
+func (c *criterionCompiler) compare(prefix fhir.Prefix, value, low, high, from, to string) func() string {
+	is := func(column, operator, decimal string) string {
+		return column + operator + c.sql.arg(decimal) + `::text::numeric`
+	}
 	within := func() string {
 		below := ` < `
 		if low == high {
 			below = ` <= `
 		}
-		return compare(`low >= `, low) + ` AND ` + compare(`low`+below, high) + ` AND ` + compare(`high`+below, high)
+		return is(from, ` >= `, low) + ` AND ` + is(from, below, high) + ` AND ` + is(to, below, high)
 	}
-	test := within
 	switch prefix {
 	case fhir.PrefixNotEqual:
-		test = func() string { return `NOT (` + within() + `)` }
+		return func() string { return `NOT (` + within() + `)` }
 	case fhir.PrefixGreater:
-		test = func() string { return compare(`high > `, value) }
+		return func() string { return is(to, ` > `, value) }
 	case fhir.PrefixLess:
-		test = func() string { return compare(`low < `, value) }
+		return func() string { return is(from, ` < `, value) }
 	case fhir.PrefixGreaterOrEqual:
-		test = func() string { return compare(`high >= `, value) }
+		return func() string { return is(to, ` >= `, value) }
 	case fhir.PrefixLessOrEqual:
-		test = func() string { return compare(`low <= `, value) }
+		return func() string { return is(from, ` <= `, value) }
 	case fhir.PrefixStartsAfter:
-		test = func() string { return compare(`low > `, value) }
+		return func() string { return is(from, ` > `, value) }
 	case fhir.PrefixEndsBefore:
-		test = func() string { return compare(`low < `, value) + ` AND ` + compare(`high < `, value) }
+		return func() string { return is(from, ` < `, value) + ` AND ` + is(to, ` < `, value) }
 	case fhir.PrefixApproximate:
-		test = func() string { return compare(`low < `, high) + ` AND ` + compare(`high >= `, low) }
+		return func() string { return is(from, ` < `, high) + ` AND ` + is(to, ` >= `, low) }
 	}
-	return inSet(func() string {
-		return `SELECT rid FROM search_number WHERE param = ` + c.sql.arg(c.hash.param(c.typ, param)) + ` AND ` + test() + unit()
-	})
-}
-
-// quantity: https://hl7.org/fhir/R4/search.html#quantity
-func (c *criterionCompiler) quantity(k fhir.Quantity) (compiled, error) {
-	unit := func() string { return "" }
-	switch {
-	case k.System != "" && k.Code != "":
-		unit = func() string { return ` AND unit = ` + c.sql.arg(c.hash.unit(k.System, k.Code)) }
-	case k.Code != "":
-		code := c.hash.unit(k.Code)
-		unit = func() string { return ` AND (code = ` + c.sql.arg(code) + ` OR text = ` + c.sql.arg(code) + `)` }
-	case k.System != "":
-		return compiled{}, fhir.NewError(fhir.KindInvalid, fhir.IssueNotSupported, "a quantity with a system needs a code, too")
-	}
-	return c.numeric(k.Param, k.Prefix, k.Value, k.Low, k.High, unit), nil
+	return within
 }
 
 // text: https://hl7.org/fhir/R4/search.html#string
 func (c *criterionCompiler) text(k fhir.String) compiled {
+	return c.textOf(c.hash.param(c.typ, k.Param), k)
+}
+
+// textOf compares the texts of a parameter, or of one bound to another value.
+func (c *criterionCompiler) textOf(param int64, k fhir.String) compiled {
 	rows := func(condition func() string) func() string {
 		return func() string {
-			return `SELECT rid FROM search_string WHERE param = ` + c.sql.arg(c.hash.param(c.typ, k.Param)) + condition()
+			return `SELECT rid FROM search_string WHERE param = ` + c.sql.arg(param) + condition()
 		}
 	}
 	switch k.Match {

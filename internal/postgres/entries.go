@@ -41,8 +41,7 @@ func (h hasher) entriesOf(t fhir.ResourceType, index *fhir.Index) entries {
 	for _, v := range index.References {
 		add(v.Param, termPresent)
 		if v.ID != "" {
-			add(v.Param, termID, v.ID)
-			add(v.Param, termTarget, string(v.Type), v.ID)
+			e.terms = append(e.terms, h.reference(t, v.Param, v.Type, v.ID))
 		}
 		if v.URL != "" && !strings.HasPrefix(v.URL, "#") {
 			add(v.Param, termURL, v.URL)
@@ -74,16 +73,21 @@ func (h hasher) entriesOf(t fhir.ResourceType, index *fhir.Index) entries {
 	}
 	for _, v := range index.Quantities {
 		add(v.Param, termPresent)
-		low, high := ends(v.Value, v.Low, v.High)
-		e.ranges.numbers = append(e.ranges.numbers, numberRow{
-			param: h.param(t, v.Param), low: low, high: high,
-			unit: h.unit(v.System, v.Code), code: h.unit(v.Code), text: h.unit(v.Unit),
-		})
+		e.ranges.numbers = append(e.ranges.numbers, h.quantity(h.param(t, v.Param), v))
+	}
+	for _, v := range index.Composites {
+		h.composite(&e, t, v)
 	}
 	slices.Sort(e.terms)
 	e.terms = slices.Compact(e.terms)
 	e.ranges.normalize()
 	return e
+}
+
+// quantity is the row of a quantity.
+func (h hasher) quantity(param int64, v fhir.QuantityValue) numberRow {
+	low, high := ends(v.Value, v.Low, v.High)
+	return numberRow{param: param, low: low, high: high, unit: h.unit(v.System, v.Code), code: h.unit(v.Code), text: h.unit(v.Unit)}
 }
 
 // maxText is how much of a text is indexed, in characters: a B-tree refuses

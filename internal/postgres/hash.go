@@ -20,17 +20,18 @@ const (
 	termSystem     termKind = 'y' // token: the system
 	termFolded     termKind = 'C' // as termCode, for codes that ignore case
 	termSysFolded  termKind = 'S' // as termSystemCode, likewise
-	termID         termKind = 'i' // reference: the target's id
-	termTarget     termKind = 'r' // reference: the target's type and id
+	termID         termKind = 'i' // reference: the target's id, for locks of conditions
 	termURL        termKind = 'u' // reference elsewhere, canonical, uri
 	termIdentifier termKind = 'n' // reference: code of its identifier
 	termSysIdent   termKind = 'N' // reference: system and code of its identifier
 	termExact      termKind = 'e' // string: the exact text
+	termPair       termKind = '2' // composite: two parts, each as its row has it
+	termPairExact  termKind = '=' // composite: two parts, one or both with their systems
 )
 
 func (k termKind) isRow() bool {
 	switch k {
-	case termCode, termFolded, termID, termURL, termIdentifier:
+	case termCode, termFolded, termURL, termIdentifier, termPair:
 		return true
 	}
 	return false
@@ -41,6 +42,33 @@ type hasher struct{ k0, k1 uint64 }
 
 func newHasher(key []byte) hasher {
 	return hasher{binary.LittleEndian.Uint64(key), binary.LittleEndian.Uint64(key[8:])}
+}
+
+// The lowest bits of a term.
+const (
+	rowBit       = 1 // it stands in search_key
+	referenceBit = 2 // it is a reference to a resource; always with rowBit
+)
+
+// self hashes a resource's type and id, as resource.self has it.
+func (h hasher) self(t fhir.ResourceType, id string) int64 {
+	var buffer [128]byte
+	sum := siphash.Hash(h.k0, h.k1, appendPart(appendPart(append(buffer[:0], 't'), string(t)), id))
+	return int64(sum &^ (rowBit | referenceBit))
+}
+
+// link hashes a parameter by which resources of a type refer to others. The
+// term of a reference is link XOR the target's self, so that SQL gets from a
+// target to those that refer to it, and back.
+func (h hasher) link(t fhir.ResourceType, param string) int64 {
+	var buffer [96]byte
+	sum := siphash.Hash(h.k0, h.k1, appendPart(appendPart(append(buffer[:0], 'l'), string(t)), param))
+	return int64(sum | rowBit | referenceBit)
+}
+
+// reference is the term of a reference.
+func (h hasher) reference(t fhir.ResourceType, param string, target fhir.ResourceType, id string) int64 {
+	return h.link(t, param) ^ h.self(target, id)
 }
 
 // term hashes a value of a parameter. Its lowest bit says whether the term
@@ -55,12 +83,12 @@ func (h hasher) term(t fhir.ResourceType, param string, kind termKind, parts ...
 	}
 	sum := siphash.Hash(h.k0, h.k1, b)
 	if kind.isRow() {
-		return int64(sum | 1)
+		return int64(sum&^referenceBit | rowBit)
 	}
-	return int64(sum &^ 1)
+	return int64(sum &^ (rowBit | referenceBit))
 }
 
-func isRowTerm(term int64) bool { return term&1 == 1 }
+func isRowTerm(term int64) bool { return term&rowBit != 0 }
 
 // param hashes a parameter, for the tables of ranges.
 func (h hasher) param(t fhir.ResourceType, param string) int64 {

@@ -14,6 +14,7 @@ import (
 type item struct {
 	write   *fhir.Write
 	typ     int16
+	self    int64
 	entries entries
 	ranges  []byte // encoded
 
@@ -41,7 +42,7 @@ func (s *Store) newItem(w *fhir.Write) (*item, error) {
 	if !validText(w.Meta) || !validText(w.Body) {
 		return nil, fhir.NewError(fhir.KindInvalid, fhir.IssueValue, "the resource holds a NUL character or text that is not UTF-8")
 	}
-	it := &item{write: w, typ: typ}
+	it := &item{write: w, typ: typ, self: s.hash.self(w.Type, w.ID)}
 	if w.Op != fhir.OpDelete {
 		it.entries = s.hash.entriesOf(w.Type, w.Index)
 		it.ranges = it.entries.ranges.encode()
@@ -50,7 +51,7 @@ func (s *Store) newItem(w *fhir.Write) (*item, error) {
 }
 
 func (it *item) reset() {
-	*it = item{write: it.write, typ: it.typ, entries: it.entries, ranges: it.ranges}
+	*it = item{write: it.write, typ: it.typ, self: it.self, entries: it.entries, ranges: it.ranges}
 }
 
 func (it *item) size() int { return len(it.write.Meta) + len(it.write.Body) + 8*len(it.entries.terms) }

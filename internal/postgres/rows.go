@@ -10,7 +10,7 @@ type rows struct {
 }
 
 type resourceRows struct {
-	rid       []int64
+	rid, self []int64
 	typ       []int16
 	id        []string
 	version   []int32
@@ -23,6 +23,7 @@ type resourceRows struct {
 
 func (r *resourceRows) add(it *item) {
 	r.rid = append(r.rid, it.rid)
+	r.self = append(r.self, it.self)
 	r.typ = append(r.typ, it.typ)
 	r.id = append(r.id, it.write.ID)
 	r.version = append(r.version, int32(it.result.VersionID))
@@ -149,7 +150,7 @@ func (r *rows) send(p *pipeline) {
 func (r *resourceRows) insertParams() [][]byte {
 	return [][]byte{
 		int8Array(r.rid), int2Array(r.typ), textArray(r.id), int8Array(r.terms),
-		int4Array(r.low), int4Array(r.high), byteaArray(r.ranges),
+		int4Array(r.low), int4Array(r.high), byteaArray(r.ranges), int8Array(r.self),
 	}
 }
 

@@ -126,7 +126,7 @@ func (s *Store) from(b *sqlBuilder, t fhir.ResourceType, criteria fhir.Criterion
 	}
 	compiled := constant(true)
 	if criteria != nil {
-		c := criterionCompiler{sql: b, hash: s.hash, typ: t, number: typ}
+		c := criterionCompiler{sql: b, hash: s.hash, typ: t, typeID: typ, types: s.types.number}
 		if compiled, err = c.compile(criteria); err != nil {
 			return "", err
 		}

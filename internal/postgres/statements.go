@@ -28,9 +28,10 @@ const (
 // and the version before, in milliseconds.
 const updatedNow = `greatest(k.updated, date_trunc('milliseconds', now()))`
 
-const insertResource = `INSERT INTO resource (rid, type, id, version, updated, deleted, terms, ranges)
-SELECT k.rid, k.type, k.id, 1, date_trunc('milliseconds', now()), false, ($4::bigint[])[k.low:k.high], k.ranges
-FROM unnest($1::bigint[], $2::smallint[], $3::text[], $5::integer[], $6::integer[], $7::bytea[]) AS k(rid, type, id, low, high, ranges)`
+const insertResource = `INSERT INTO resource (rid, self, type, id, version, updated, deleted, terms, ranges)
+SELECT k.rid, k.self, k.type, k.id, 1, date_trunc('milliseconds', now()), false, ($4::bigint[])[k.low:k.high], k.ranges
+FROM unnest($1::bigint[], $2::smallint[], $3::text[], $5::integer[], $6::integer[], $7::bytea[], $8::bigint[])
+  AS k(rid, type, id, low, high, ranges, self)`
 
 var statements = map[string]string{
 	stmtBegin:  `BEGIN ISOLATION LEVEL READ COMMITTED`,

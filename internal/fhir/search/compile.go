@@ -24,20 +24,26 @@ type lazyParameters struct {
 // parameter is a search parameter as one type has it.
 type parameter struct {
 	definition *definition.SearchParameter
+	code       string // of its values in the index; none for a part of a composite
 	// elements are the elements the parameter takes values from.
 	elements []*take
+	ways     []string // to the elements
 	// target is the one type that all its references are filtered for.
 	target fhir.ResourceType
 	// dynamic says that some values come from FHIRPath, of types known only
 	// when it is evaluated.
 	dynamic bool
+	// composite is what a composite parameter has instead of elements.
+	composite *compositeParameter
 }
 
 // step is a place in a resource that parameters pass or take values at.
 type step struct {
 	takes   []*take
 	filters []*filter
-	members map[string]*step // by JSON name
+	// composites have their elements here.
+	composites []*composite
+	members    map[string]*step // by JSON name
 }
 
 // take is one parameter taking values of one type at a step.
@@ -63,6 +69,9 @@ func (s *Search) compile(t fhir.ResourceType) (*parameters, error) {
 			return nil, err
 		}
 	}
+	for _, d := range s.registry.SearchParameters(t) {
+		c.composite(d)
+	}
 	return c.out, nil
 }
 
@@ -76,7 +85,7 @@ func (c *compiler) parameter(d *definition.SearchParameter) error {
 	if readers[d.Type] == nil || d.Expression == "" || indexedByStore(d.Code) || notIndexed[d.Code] != "" {
 		return nil
 	}
-	p := &parameter{definition: d}
+	p := &parameter{definition: d, code: d.Code}
 	targets := map[fhir.ResourceType]bool{}
 	for _, branch := range branches(d.Expression) {
 		switch fhir.ResourceType(branchType(branch)) {
@@ -95,7 +104,7 @@ func (c *compiler) parameter(d *definition.SearchParameter) error {
 			continue
 		}
 		for _, at := range c.places(ops) {
-			c.take(p, at)
+			c.take(c.out.root, p, at)
 		}
 		last := ops[len(ops)-1]
 		if last.kind != pathResolve {
@@ -127,8 +136,12 @@ func (p place) to(op pathOp, typ string, element *definition.Element) place {
 // places follows a path from the type's root to where it ends.
 func (c *compiler) places(ops []pathOp) []place {
 	root := c.search.registry.Type(string(c.t)).Root
-	places := []place{{typ: string(c.t), element: root}}
-	for _, op := range ops[1:] {
+	return c.follow([]place{{typ: string(c.t), element: root}}, ops[1:])
+}
+
+// follow goes on from places.
+func (c *compiler) follow(places []place, ops []pathOp) []place {
+	for _, op := range ops {
 		var next []place
 		for _, at := range places {
 			switch op.kind {
@@ -193,10 +206,10 @@ func choiceName(name, typ string) string {
 
 // take ends a path: what stands there is read for the parameter. An extension
 // is read for its value.
-func (c *compiler) take(p *parameter, at place) {
+func (c *compiler) take(root *step, p *parameter, at place) {
 	if at.typ == "Extension" {
 		for _, value := range c.children(at, "value") {
-			c.take(p, value)
+			c.take(root, p, value)
 		}
 		return
 	}
@@ -204,16 +217,22 @@ func (c *compiler) take(p *parameter, at place) {
 	if read == nil {
 		return
 	}
-	t := &take{param: p.definition.Code, typ: at.typ, element: at.element, read: read}
+	t := &take{param: p.code, typ: at.typ, element: at.element, read: read}
 	if p.definition.Type == "token" && at.typ == "code" {
 		t.implied = c.search.impliedBy(at.element.Binding)
 	}
 	p.elements = append(p.elements, t)
-	s := c.out.root
-	for _, op := range at.way {
+	p.ways = append(p.ways, wayText(at))
+	s := root.at(at.way)
+	s.takes = append(s.takes, t)
+}
+
+// at finds or makes the step at the end of a way.
+func (s *step) at(way []pathOp) *step {
+	for _, op := range way {
 		s = s.next(op)
 	}
-	s.takes = append(s.takes, t)
+	return s
 }
 
 // next finds or makes the step behind a field or filter.

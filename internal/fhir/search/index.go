@@ -41,6 +41,7 @@ type extraction struct {
 	numbers    values[fhir.NumberValue]
 	quantities values[fhir.QuantityValue]
 	uris       values[fhir.URIValue]
+	composites []fhir.CompositeValue
 }
 
 var extractions = sync.Pool{New: func() any { return new(extraction) }}
@@ -58,6 +59,9 @@ func (x *extraction) walk(s *step, n element.Node) {
 	}
 	for _, t := range s.takes {
 		t.read(x, t, n)
+	}
+	for _, c := range s.composites {
+		x.composite(c, n)
 	}
 	for _, f := range s.filters {
 		if x.holds(f, n) {
@@ -86,6 +90,7 @@ func (x *extraction) index() *fhir.Index {
 	return &fhir.Index{
 		Tokens: x.tokens.distinct(), References: x.referenceValues(), Strings: x.strings.distinct(), Dates: x.dates.distinct(),
 		Numbers: x.numbers.distinct(), Quantities: x.quantities.distinct(), URIs: x.uris.distinct(),
+		Composites: x.composites,
 	}
 }
 
@@ -98,5 +103,6 @@ func (x *extraction) reset() {
 	x.numbers.reset()
 	x.quantities.reset()
 	x.uris.reset()
+	x.composites = nil
 	x.search, x.root, x.base = nil, element.Node{}, ""
 }

@@ -9,18 +9,40 @@ import (
 	"starling/internal/fhir"
 )
 
-// matches decides a criterion on an index, by the words of package fhir: what
+// world is all resources there are, by type and id.
+type world map[fhir.Key]*fhir.Index
+
+// matches decides a criterion on an index alone.
+func matches(c fhir.Criterion, i *fhir.Index) bool { return world{}.meets(c, fhir.Key{}, i) }
+
+// meets decides a criterion on a resource, by the words of package fhir: what
 // a store must answer.
-func matches(c fhir.Criterion, i *fhir.Index) bool {
+func (w world) meets(c fhir.Criterion, key fhir.Key, i *fhir.Index) bool {
 	switch c := c.(type) {
 	case nil:
 		return true
 	case fhir.And:
-		return !slices.ContainsFunc(c, func(c fhir.Criterion) bool { return !matches(c, i) })
+		return !slices.ContainsFunc(c, func(c fhir.Criterion) bool { return !w.meets(c, key, i) })
 	case fhir.Or:
-		return slices.ContainsFunc(c, func(c fhir.Criterion) bool { return matches(c, i) })
+		return slices.ContainsFunc(c, func(c fhir.Criterion) bool { return w.meets(c, key, i) })
 	case fhir.Not:
-		return !matches(c.Criterion, i)
+		return !w.meets(c.Criterion, key, i)
+	case fhir.IDIn:
+		return slices.Contains(c, key.ID)
+	case fhir.Chain:
+		for other, index := range w {
+			if other.Type == c.Type && refersTo(i, c.Param, other) && w.meets(c.Criterion, other, index) {
+				return true
+			}
+		}
+		return false
+	case fhir.Has:
+		for other, index := range w {
+			if other.Type == c.Type && refersTo(index, c.Param, key) && w.meets(c.Criterion, other, index) {
+				return true
+			}
+		}
+		return false
 	case fhir.Missing:
 		return c.Missing != hasValue(c.Param, i)
 	case fhir.Token:
@@ -28,6 +50,15 @@ func matches(c fhir.Criterion, i *fhir.Index) bool {
 	case fhir.ReferenceTo:
 		return slices.ContainsFunc(i.References, func(v fhir.ReferenceValue) bool {
 			return v.Param == c.Param && v.ID == c.ID && v.URL == c.URL && (c.Type == "" || c.URL != "" || c.Type == v.Type)
+		})
+	case fhir.Composite:
+		return slices.ContainsFunc(i.Composites, func(v fhir.CompositeValue) bool {
+			for n, part := range c.Parts {
+				if v.Param != c.Param || !matches(part, v.Parts[n]) {
+					return false
+				}
+			}
+			return true
 		})
 	case fhir.URI:
 		return slices.Contains(i.URIs, fhir.URIValue(c))
@@ -46,6 +77,10 @@ func matches(c fhir.Criterion, i *fhir.Index) bool {
 		})
 	}
 	panic("no such criterion")
+}
+
+func refersTo(i *fhir.Index, param string, to fhir.Key) bool {
+	return slices.ContainsFunc(i.References, func(v fhir.ReferenceValue) bool { return v.Param == param && v.Type == to.Type && v.ID == to.ID })
 }
 
 func tokenMatches(c fhir.Token, v fhir.TokenValue) bool {
@@ -142,6 +177,7 @@ func amountMatches(prefix fhir.Prefix, value, from, to, exact, low, high string)
 
 func hasValue(param string, i *fhir.Index) bool {
 	return slices.ContainsFunc(i.Tokens, func(v fhir.TokenValue) bool { return v.Param == param }) ||
+		slices.ContainsFunc(i.Composites, func(v fhir.CompositeValue) bool { return v.Param == param }) ||
 		slices.ContainsFunc(i.References, func(v fhir.ReferenceValue) bool { return v.Param == param }) ||
 		slices.ContainsFunc(i.Strings, func(v fhir.StringValue) bool { return v.Param == param }) ||
 		slices.ContainsFunc(i.Dates, func(v fhir.DateValue) bool { return v.Param == param }) ||

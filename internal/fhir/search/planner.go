@@ -15,7 +15,7 @@ import (
 // Parameters that only shape the answer (_format, _pretty, _summary but for
 // count, _elements) are accepted and leave no trace in the query.
 func (s *Search) Plan(types []fhir.ResourceType, rawQuery string, strict bool, base string) (query *fhir.SearchQuery, unknown []string, err error) {
-	p := planning{search: s, types: types, base: base}
+	p := planning{search: s, types: types, base: base, links: new(int)}
 	given, err := parseQuery(rawQuery)
 	if err != nil {
 		return nil, nil, err
@@ -55,7 +55,7 @@ func (s *Search) Plan(types []fhir.ResourceType, rawQuery string, strict bool, b
 // without it, the interaction could change the wrong resource. So are a
 // parameter without a value, and no criteria at all.
 func (s *Search) PlanConditional(t fhir.ResourceType, rawQuery, base string) (fhir.Criterion, error) {
-	p := planning{search: s, types: []fhir.ResourceType{t}, base: base}
+	p := planning{search: s, types: []fhir.ResourceType{t}, base: base, links: new(int)}
 	given, err := parseQuery(rawQuery)
 	if err != nil {
 		return nil, err
@@ -102,6 +102,8 @@ type planning struct {
 	search *Search
 	types  []fhir.ResourceType
 	base   string
+	depth  int  // of the chain
+	links  *int // of all chains of the query, each type apart
 }
 
 func (p *planning) searched() string {
@@ -123,6 +125,10 @@ type term struct {
 func (p *planning) criterion(q *queryParameter) (c fhir.Criterion, known bool, err error) {
 	if reason := unserved[q.code]; reason != "" {
 		return nil, true, q.unsupported(reason)
+	}
+	if q.code == "_has" {
+		c, err = p.has(q)
+		return c, true, err
 	}
 	if plan := storeParameters[q.code]; plan != nil {
 		if q.modifier != "" || q.chain != "" {
@@ -170,12 +176,18 @@ func (p *planning) term(q *queryParameter) (t *term, known bool, err error) {
 // plan reads the modifier and values of a parameter.
 func (p *planning) plan(t *term) (fhir.Criterion, error) {
 	if t.chain != "" {
-		return nil, t.unsupported("chained parameters are not served yet")
+		return p.chain(t)
 	}
 	if t.modifier == "missing" {
 		return anyOf(t.queryParameter, func(value string) (fhir.Criterion, error) {
 			if value != "true" && value != "false" {
 				return nil, t.badValue(value, "true or false")
+			}
+			if composite := t.of[0].composite; composite != nil {
+				if value == "true" {
+					return fhir.Not{Criterion: composite.present(t.code)}, nil
+				}
+				return composite.present(t.code), nil
 			}
 			return fhir.Missing{Param: t.code, Missing: value == "true"}, nil
 		})

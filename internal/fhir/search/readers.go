@@ -6,8 +6,7 @@ import "starling/internal/fhir/element"
 type reader func(x *extraction, t *take, n element.Node)
 
 // readers gives, for each type of search parameter, the data types it reads.
-// Composite and special parameters have none: a composite is found by its
-// parts together, which a later table of its own will hold.
+// Composite parameters have none of their own, but those of their parts.
 var readers = map[string]map[string]reader{
 	"token":     tokenReaders,
 	"reference": referenceReaders,

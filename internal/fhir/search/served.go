@@ -16,10 +16,13 @@ var planners = map[string]*planner{
 	"uri":       {takes: only(), value: planURI},
 }
 
+func init() { planners["composite"] = &planner{takes: only(), value: planComposite} }
+
 // storeParameters are the parameters on what the store itself knows of a
 // resource.
 var storeParameters = map[string]func(p *planning, q *queryParameter) (fhir.Criterion, error){
 	"_id":          planID,
+	"_list":        planList,
 	"_lastUpdated": planLastUpdated,
 }
 
@@ -31,8 +34,6 @@ var unserved = map[string]string{
 	"_revinclude":    "including other resources is not served yet",
 	"_containedType": "contained resources are not searched",
 	"_score":         "matches are not ranked",
-	"_has":           "reverse chaining is not served yet",
-	"_list":          "lists are not served yet",
 	"_filter":        "filter expressions are not served yet",
 	"_query":         "there are no named queries",
 	"_text":          "text search is not served yet",

@@ -27,6 +27,12 @@ func show(c fhir.Criterion) string {
 		return fmt.Sprintf("%s missing %v", c.Param, c.Missing)
 	case fhir.ReferenceTo:
 		return strings.TrimSpace(fmt.Sprintf("%s -> %s/%s %s", c.Param, c.Type, c.ID, c.URL))
+	case fhir.Composite:
+		return c.Param + "(" + showAll(c.Parts) + ")"
+	case fhir.Chain:
+		return c.Param + " -> " + string(c.Type) + "(" + show(c.Criterion) + ")"
+	case fhir.Has:
+		return string(c.Type) + "(" + show(c.Criterion) + ") -> by " + c.Param
 	case fhir.URI:
 		return c.Param + " : " + c.URI
 	case fhir.String:

@@ -1,0 +1,207 @@
+package search
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"starling/internal/fhir"
+	"starling/internal/postgres"
+	"starling/internal/postgres/postgrestest"
+)
+
+// places of the world test's resources, that refer to each other at random. %t
+// stands for one of few words, %n for one of few ids, %d for a digit.
+var worldTemplates = map[fhir.ResourceType][]string{
+	"Patient": {
+		`"name":[{"family":"%t"}],"gender":"male","birthDate":"200%d","managingOrganization":{"reference":"Organization/%n"},"generalPractitioner":[{"reference":"Practitioner/%n"}]`,
+		`"name":[{"given":["%t"]}],"managingOrganization":{"reference":"Organization/%n"}`,
+		`"name":[{"given":["%t"]}],"birthDate":"200%d","link":[{"other":{"reference":"Patient/%n"},"type":"seealso"}]`,
+	},
+	"Practitioner": {`"name":[{"text":"%t"}]`},
+	"Organization": {`"name":"%t","partOf":{"reference":"Organization/%n"}`, `"name":"%t","partOf":{"reference":"Organization/%n"},"type":[{"coding":[{"code":"%t"}]}]`},
+	"Group":        {`"type":"person","actual":true,"member":[{"entity":{"reference":"Patient/%n"}},{"entity":{"reference":"Patient/%n"}}]`},
+	"Encounter":    {`"subject":{"reference":"Patient/%n"},"serviceProvider":{"reference":"Organization/%n"},"class":{"code":"%t"}`},
+	"Observation": {
+		`"subject":{"reference":"Patient/%n"},"code":{"coding":[{"system":"http://s","code":"%t"}]},"encounter":{"reference":"Encounter/%n"},"valueQuantity":{"value":%d}`,
+		`"subject":{"reference":"Group/%n"},"code":{"coding":[{"code":"%t"}]},"performer":[{"reference":"Practitioner/%n"}],"encounter":{"reference":"Encounter/%n"}`,
+		`"subject":{"reference":"Patient/%n"},"valueString":"%t %t","component":[{"code":{"coding":[{"system":"http://s","code":"%t"},{"system":"http://o","code":"%t"}]},"valueQuantity":{"value":%d}},{"code":{"coding":[{"code":"%t"}]},"valueCodeableConcept":{"coding":[{"code":"%t"}]}},{"code":{"coding":[{"code":"%t"}]},"valueQuantity":{"value":%d.5}}],"code":{"coding":[{"code":"%t"}]},"performer":[{"reference":"Practitioner/%n"},{"reference":"Patient/%n/_history/1"}]`,
+	},
+	"ValueSet": {
+		`"status":"draft","useContext":[{"code":{"system":"http://s","code":"%t"},"valueQuantity":{"value":%d,"code":"kg","system":"http://unitsofmeasure.org"}},{"code":{"code":"%t"},"valueRange":{"low":{"value":1},"high":{"value":%d}}}]`,
+		`"status":"draft","useContext":[{"code":{"system":"http://s","code":"%t"},"valueCodeableConcept":{"coding":[{"code":"%t"},{"system":"http://s","code":"%t"}]}},{"code":{"code":"%t"},"valueCodeableConcept":{"text":"none"}}]`,
+	},
+	"DocumentReference": {`"status":"current","relatesTo":[{"code":"replaces","target":{"reference":"DocumentReference/%n"}},{"code":"appends","target":{"reference":"DocumentReference/%n"}}]`},
+	"MolecularSequence": {`"coordinateSystem":0,"referenceSeq":{"chromosome":{"coding":[{"code":"%t"}]},"windowStart":1%d,"windowEnd":1%d},"variant":[{"start":1%d,"end":1%d},{"start":1%d,"end":2%d},{"start":3}]`},
+	"List":              {`"status":"current","mode":"working","entry":[{"item":{"reference":"Patient/%n"}},{"item":{"reference":"Observation/%n"}}]`},
+}
+
+// worldQueries are asked of it, with all words.
+var worldQueries = []string{
+	"Observation?subject=Patient/%n",
+	"Observation?subject=%n",
+	"Observation?subject:Patient.name=%t",
+	"Observation?subject.name=%t",
+	"Observation?patient.name=%t&code=%t",
+	"Observation?patient.gender=male&code=%t",
+	"Observation?patient.birthdate=gt2004",
+	"Observation?patient.birthdate:missing=true&code=%t",
+	"Observation?patient.gender:not=male",
+	"Observation?subject.organization.name=%t",
+	"Observation?encounter.service-provider.name=%t",
+	"Observation?encounter.service-provider.partof.name=%t",
+	"Observation?encounter.service-provider:Organization.partof.type=%t",
+	"Observation?encounter:Encounter.patient._id=%n",
+	"Observation?performer:Practitioner.name=%t",
+	"Observation?performer.name=%t,%t",
+	"Observation?subject:Patient._has:Group:member:_id=%n",
+	"Observation?subject._has:Encounter:patient:class=%t",
+	"Observation?patient._list=%n",
+	"Observation?patient.link:Patient.name=%t",
+	"Observation?code-value-quantity=%t$%d",
+	"Observation?code-value-quantity=http://s|%t$ge%d,%t$lt%d",
+	"Observation?code-value-string=%t$%t",
+	"Observation?code-value-string:missing=false&code=%t",
+	"Observation?component-code-value-quantity=http://s|%t$ge%d",
+	"Observation?component-code-value-quantity=%t$gt%d",
+	"Observation?component-code-value-concept=%t$%t",
+	"Observation?component-code-value-concept:missing=false&code=%t",
+	"Observation?component-code-value-quantity:missing=true&code=%t",
+	"Observation?combo-code-value-quantity=%t$lt%d",
+	"ValueSet?context-type-quantity=%t$%d",
+	"ValueSet?context-type-quantity=http://s|%t$lt%d|http://unitsofmeasure.org|kg",
+	"ValueSet?context-type-value=http://s|%t$%t",
+	"ValueSet?context-type-value=%t$http://s|%t",
+	"ValueSet?context-type-value=http://s|%t$http://s|%t",
+	"DocumentReference?relationship=DocumentReference/%n$http://hl7.org/fhir/document-relationship-type|replaces",
+	"DocumentReference?relationship=%n$appends",
+	"MolecularSequence?chromosome-variant-coordinate=%t$lt1%d$gt1%d",
+	"MolecularSequence?chromosome-window-coordinate=%t$ge1%d$le1%d",
+	"Patient?_has:Observation:patient:component-code-value-quantity=%t$gt%d",
+	"Patient?_has:Observation:patient:code=%t",
+	"Patient?_has:Observation:patient:code=http://s|%t&gender=male",
+	"Patient?_has:Observation:patient:value-quantity=gt%d",
+	"Patient?_has:Encounter:patient:service-provider.name=%t",
+	"Patient?_has:Encounter:patient:_has:Observation:encounter:code=%t",
+	"Patient?_has:Group:member:_id=%n&_has:Encounter:patient:class=%t",
+	"Patient?_has:Observation:patient:code:not=%t",
+	"Patient?organization.partof=Organization/%n",
+	"Patient?_list=%n",
+	"Patient?_list=List/%n,%n&name=%t",
+	"Organization?_has:Patient:organization:general-practitioner.name=%t",
+	"Encounter?patient.general-practitioner:Practitioner.name=%t",
+	"Encounter?_has:Observation:encounter:performer:Practitioner.name=%t",
+}
+
+// worldSize is how many resources of a type there are; the first few are
+// referred to.
+func worldSize(t fhir.ResourceType) int {
+	switch t {
+	case "Observation", "Encounter", "Group", "List", "ValueSet", "MolecularSequence":
+		return 50
+	}
+	return 10
+}
+
+func fill(random *rand.Rand, template string) string {
+	var out strings.Builder
+	for i := 0; i < len(template); i++ {
+		if template[i] != '%' {
+			out.WriteByte(template[i])
+			continue
+		}
+		i++
+		switch template[i] {
+		case 't':
+			out.WriteString([]string{"adam", "beth", "cyril"}[random.IntN(3)])
+		case 'n':
+			fmt.Fprintf(&out, "r%d", random.IntN(9))
+		case 'd':
+			fmt.Fprint(&out, random.IntN(10))
+		default:
+			out.WriteString(template[i-1 : i+1])
+		}
+	}
+	return out.String()
+}
+
+// TestStoreJoinsAsTheMatcher asks a store about resources that refer to each
+// other and wants what the matcher finds.
+func TestStoreJoinsAsTheMatcher(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs PostgreSQL")
+	}
+	store, err := postgres.Open(t.Context(), postgres.Config{URL: postgrestest.New(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(store.Close)
+	random := rand.New(rand.NewPCG(3, 4))
+	w := world{}
+	write := func(op fhir.WriteOp, key fhir.Key) {
+		templates := worldTemplates[key.Type]
+		text := `{"resourceType":"` + string(key.Type) + `","id":"` + key.ID + `",` + fill(random, templates[random.IntN(len(templates))]) + `}`
+		index, err := r4.Index(key.Type, parse(t, text), base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if op == fhir.OpDelete {
+			index = nil
+			delete(w, key)
+		} else {
+			w[key] = index
+		}
+		if _, err := store.Write(t.Context(), &fhir.Write{Op: op, Method: fhir.MethodPut, Key: key, Index: index}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, typ := range slices.Sorted(maps.Keys(worldTemplates)) {
+		for n := range worldSize(typ) {
+			write(fhir.OpUpdate, fhir.Key{Type: typ, ID: fmt.Sprintf("r%d", n)})
+		}
+		write(fhir.OpUpdate, fhir.Key{Type: typ, ID: "r3"})
+		write(fhir.OpDelete, fhir.Key{Type: typ, ID: "r4"})
+	}
+	for _, template := range worldQueries {
+		found := 0
+		for range 12 {
+			query := fill(random, template)
+			p, err := plan(strings.ReplaceAll(query, "|", "%7C"), true)
+			if err != nil {
+				t.Fatalf("%s: %v", query, err)
+			}
+			found += compareWorld(t, store, p, query, w)
+		}
+		if found == 0 {
+			t.Errorf("%s never finds anything", template)
+		}
+	}
+}
+
+func compareWorld(t *testing.T, store fhir.Store, plan *fhir.SearchQuery, query string, w world) int {
+	t.Helper()
+	plan.Count, plan.Total = len(w), fhir.TotalAccurate
+	page, err := store.Search(t.Context(), plan)
+	if err != nil {
+		t.Errorf("%s (%s): %v", query, show(plan.Criteria), err)
+		return 0
+	}
+	var got, want []string
+	for _, match := range page.Matches {
+		got = append(got, match.Key.String())
+	}
+	for key, index := range w {
+		if slices.Contains(plan.Types, key.Type) && w.meets(plan.Criteria, key, index) {
+			want = append(want, key.String())
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) || page.Total != int64(len(want)) {
+		t.Errorf("%s (%s): %s in all %d, want %s", query, show(plan.Criteria), got, page.Total, want)
+	}
+	return len(got)
+}

@@ -1,0 +1,113 @@
+package postgres
+
+import (
+	"strings"
+
+	"starling/internal/fhir"
+)
+
+// of gives the compiler for criteria of another type.
+func (c *criterionCompiler) of(t fhir.ResourceType) (*criterionCompiler, error) {
+	number, ok := c.types[t]
+	if !ok {
+		return nil, fhir.NewError(fhir.KindNotFound, fhir.IssueNotSupported, "unknown resource type")
+	}
+	return &criterionCompiler{sql: c.sql, hash: c.hash, typ: t, typeID: number, types: c.types}, nil
+}
+
+// isCurrent says that a row of resource is a current one of the type.
+func (c *criterionCompiler) isCurrent(row string) string {
+	return row + `.type = ` + c.sql.arg(c.typeID) + ` AND NOT ` + row + `.deleted`
+}
+
+// found writes FROM and WHERE of all resources that meet a criterion, as the row
+// r, driven by the index rows of one of its parts.
+func (c *criterionCompiler) found(k compiled) string {
+	drivers, rest := k.drivers()
+	for i, part := range rest {
+		if len(drivers) == 0 && part.set != nil {
+			once := part
+			once.set = func() string { return `SELECT DISTINCT s.rid FROM (` + part.set() + `) s` }
+			drivers, rest = []compiled{once}, append(rest[:i:i], rest[i+1:]...)
+		}
+	}
+	var b strings.Builder
+	if len(drivers) == 0 {
+		return ` FROM resource r WHERE ` + c.isCurrent(`r`) + ` AND ` + k.test()
+	}
+	b.WriteString(` FROM (SELECT d.rid FROM (` + drivers[0].set() + `) d WHERE true`)
+	for _, driver := range drivers[1:] {
+		b.WriteString(` AND d.rid IN (` + driver.set() + `)`)
+	}
+	b.WriteString(` OFFSET 0) d CROSS JOIN LATERAL (SELECT r.* FROM resource r WHERE r.rid = d.rid AND ` + c.isCurrent(`r`))
+	for _, driver := range drivers {
+		if !driver.exact {
+			b.WriteString(` AND ` + driver.test())
+		}
+	}
+	for _, part := range rest {
+		b.WriteString(` AND ` + part.test())
+	}
+	b.WriteString(` OFFSET 0) r`)
+	return b.String()
+}
+
+// chain: https://hl7.org/fhir/R4/search.html#chaining. Its set goes from the
+// targets to those that refer to them, its test from a resource to its targets.
+func (c *criterionCompiler) chain(k fhir.Chain) (compiled, error) {
+	target, inner, err := c.inner(k.Type, k.Criterion)
+	if err != nil {
+		return compiled{}, err
+	}
+	link := c.hash.link(c.typ, k.Param)
+	chain := compiled{test: func() string {
+		return `EXISTS (SELECT FROM unnest(r.terms) u(term) CROSS JOIN LATERAL (SELECT FROM resource r WHERE r.self = u.term # ` +
+			c.sql.arg(link) + ` AND ` + target.isCurrent(`r`) + ` AND ` + inner.test() + ` OFFSET 0) t WHERE u.term & 3 = 3)`
+	}}
+	if inner.set != nil {
+		chain.exact, chain.keyed, chain.joined = true, true, true
+		chain.set = func() string {
+			return `SELECT DISTINCT k.rid FROM (SELECT r.self` + target.found(inner) +
+				` OFFSET 0) t CROSS JOIN LATERAL (SELECT k.rid FROM search_key k WHERE k.hash = t.self # ` + c.sql.arg(link) + ` OFFSET 0) k`
+		}
+	}
+	return chain, nil
+}
+
+// reverse: https://hl7.org/fhir/R4/search.html#has. Its set goes from the
+// resources that refer to their targets, its test from a resource to those that
+// refer to it.
+func (c *criterionCompiler) reverse(k fhir.Has) (compiled, error) {
+	source, inner, err := c.inner(k.Type, k.Criterion)
+	if err != nil {
+		return compiled{}, err
+	}
+	link := c.hash.link(k.Type, k.Param)
+	has := compiled{test: func() string {
+		return `EXISTS (SELECT FROM search_key k CROSS JOIN LATERAL (SELECT FROM resource r WHERE r.rid = k.rid AND ` +
+			source.isCurrent(`r`) + ` AND ` + inner.test() + ` OFFSET 0) s WHERE k.hash = r.self # ` + c.sql.arg(link) + `)`
+	}}
+	if inner.set != nil {
+		has.exact, has.keyed, has.joined = true, true, true
+		has.set = func() string {
+			return `SELECT DISTINCT t.rid FROM (SELECT r.terms` + source.found(inner) +
+				` OFFSET 0) s CROSS JOIN LATERAL unnest(s.terms) u(term) CROSS JOIN LATERAL (SELECT t.rid FROM resource t WHERE t.self = u.term # ` +
+				c.sql.arg(link) + ` AND ` + c.isCurrent(`t`) + ` OFFSET 0) t WHERE u.term & 3 = 3`
+		}
+	}
+	return has, nil
+}
+
+// inner compiles the criterion on the other end of a reference; nil holds for
+// all.
+func (c *criterionCompiler) inner(t fhir.ResourceType, criterion fhir.Criterion) (*criterionCompiler, compiled, error) {
+	other, err := c.of(t)
+	if err != nil {
+		return nil, compiled{}, err
+	}
+	if criterion == nil {
+		return other, constant(true), nil
+	}
+	inner, err := other.compile(criterion)
+	return other, inner, err
+}
