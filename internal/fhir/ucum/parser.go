@@ -44,7 +44,7 @@ func (p *parser) parse() (term, error) {
 		return term{}, p.fail(whole, "it is too long")
 	}
 	for i := range len(p.text) {
-		if c := p.text[i]; c <= ' ' || c > '~' {
+		if c := p.text[i]; c < ' ' || c > '~' {
 			return term{}, p.fail(i, "units have visible ASCII characters alone")
 		}
 	}
@@ -128,7 +128,8 @@ func (p *parser) parenthesis() (term, error) {
 	return t, nil
 }
 
-// annotation skips {…}, which has no meaning.
+// annotation skips {…}, which has no meaning. It may have spaces: UCUM has none,
+// but the value set ucum-common of R4 does.
 func (p *parser) annotation() error {
 	if p.at == len(p.text) || p.text[p.at] != '{' {
 		return nil
