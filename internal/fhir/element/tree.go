@@ -97,6 +97,11 @@ func (n Node) Index() int { return int(n.index) }
 // Same reports whether both are the same place of the same tree.
 func (n Node) Same(other Node) bool { return n == other }
 
+// Contains reports whether other is the node or a part of it.
+func (n Node) Contains(other Node) bool {
+	return n.tree != nil && n.tree == other.tree && n.index <= other.index && other.index < n.tree.nodes[n.index].next
+}
+
 // Raw is the node's JSON text, quotes and brackets included. It must not be
 // changed.
 func (n Node) Raw() []byte {
