@@ -21,6 +21,9 @@ func arithmetic(op string, left, right step, at int) step {
 		if x == nil && a.isPrimitive() && !a.hasValue() || y == nil && b.isPrimitive() && !b.hasValue() {
 			return nil
 		}
+		if err := r.tickQuantity(x, y); err != nil {
+			return err
+		}
 		value, fits := calculate(op, x, y, at)
 		if !fits {
 			return fault(at, "%s does not take %s and %s", op, a.describe(), b.describe())

@@ -56,7 +56,7 @@ func (r *run) compare(a, b Item, at int) (order int, known bool, err error) {
 	}
 	if p, q, ok := quantities(x, y); ok {
 		order, known = compareQuantity(p, q)
-		return order, known, nil
+		return order, known, r.tick(unitSteps)
 	}
 	return 0, false, fault(at, "%s and %s cannot be compared", a.describe(), b.describe())
 }

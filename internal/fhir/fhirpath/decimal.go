@@ -13,10 +13,13 @@ var decimals = func() apd.Context {
 	return *c
 }()
 
+// maxNumber bounds the text of a number, in bytes. FHIR asks for 18 digits.
+const maxNumber = 256
+
 // parseDecimal reads a number, keeping its digits. Digits and exponents beyond
 // any meaning are refused, so that arithmetic stays bounded.
 func parseDecimal(text string) (*apd.Decimal, bool) {
-	if len(text) > 2048 {
+	if len(text) > maxNumber {
 		return nil, false
 	}
 	d, _, err := apd.NewFromString(text)

@@ -14,8 +14,8 @@ type Environment struct {
 	// Context is %context; the focus if not given.
 	Context Item
 	// Resolve gives the target of a reference, and false where there is none
-	// or it is not to be had. Targets contained in RootResource are found
-	// without it. What remains unresolved still has the type that its text
+	// or it is not to be had. Targets contained in RootResource, and the other
+	// entries if that is a Bundle, are found without it. What remains unresolved still has the type that its text
 	// tells, so `resolve() is Patient` is decided without any resolver.
 	Resolve func(reference string) (Item, bool)
 	// MemberOf decides memberOf(valueSet) for a code, Coding or
@@ -45,6 +45,10 @@ type Limits struct {
 
 // DefaultLimits let every expression of R4 run on resources of megabytes.
 var DefaultLimits = Limits{Items: 1_000_000, Steps: 20_000_000}
+
+// UserLimits are for expressions that clients write: the worst of them ends
+// within 100 ms.
+var UserLimits = Limits{Items: 50_000, Steps: 300_000}
 
 // maxString bounds the strings that evaluation makes, in bytes.
 const maxString = 1 << 20

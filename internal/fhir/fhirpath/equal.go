@@ -39,7 +39,7 @@ func (r *run) equal(a, b Item) (equal, known bool, err error) {
 		return false, true, nil
 	}
 	equal, known = equalValues(x, y)
-	return equal, known, nil
+	return equal, known, r.tickQuantity(x, y)
 }
 
 // equalValues compares system values, converting an Integer to a Decimal and a
@@ -122,7 +122,7 @@ func (r *run) equivalent(a, b Item) (bool, error) {
 	switch p := x.(type) {
 	case string:
 		q, ok := y.(string)
-		return ok && folded(p) == folded(q), r.tick(len(p) / 64)
+		return ok && folded(p) == folded(q), r.tick((len(p) + len(q)) / 8)
 	case *Temporal:
 		q, ok := y.(*Temporal)
 		if !ok || (p.Kind == KindTime) != (q.Kind == KindTime) || p.Precision != q.Precision {
@@ -136,7 +136,7 @@ func (r *run) equivalent(a, b Item) (bool, error) {
 	}
 	if p, q, ok := quantities(x, y); ok {
 		p, q, ok = commonUnit(p, q, true)
-		return ok && equivalentDecimals(p.Value, q.Value), nil
+		return ok && equivalentDecimals(p.Value, q.Value), r.tick(unitSteps)
 	}
 	equal, known := equalValues(x, y)
 	return equal && known, nil

@@ -2,6 +2,7 @@ package fhirpath
 
 import (
 	"errors"
+	"sync"
 
 	"starling/internal/fhir/definition"
 )
@@ -13,6 +14,7 @@ type Expression struct {
 	model *model
 	root  node
 	start step
+	test  func() condition // compiled when first asked for
 }
 
 // Compile parses an expression and compiles it. It needs no type to begin
@@ -29,7 +31,11 @@ func Compile(reg *definition.Registry, expr string) (*Expression, error) {
 	if err != nil {
 		return nil, located(err, expr)
 	}
-	return &Expression{text: expr, model: m, root: root, start: start}, nil
+	test := sync.OnceValue(func() condition {
+		test, _ := c.condition(root) // what compiles as a step does as a condition
+		return test
+	})
+	return &Expression{text: expr, model: m, root: root, start: start, test: test}, nil
 }
 
 // String gives the expression as it was written.
@@ -61,11 +67,11 @@ func (e *Expression) Test(env *Environment, focus Item) (value, known bool, err 
 	r := runs.Get().(*run)
 	defer r.release()
 	r.begin(env, focus)
-	value, known, err = r.truth(e.start)
+	answer, err := e.test()(r)
 	if err != nil {
 		return false, false, located(err, e.text)
 	}
-	return value, known, nil
+	return answer == yes, answer != unknown, nil
 }
 
 // located fills in the expression of an Error.

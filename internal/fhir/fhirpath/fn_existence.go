@@ -1,25 +1,18 @@
 package fhirpath
 
 // http://hl7.org/fhirpath/N1/#existence
+var existencePredicates = map[string]predicate{
+	"empty":    {0, 0, compileEmpty},
+	"exists":   {0, 1, compileExists},
+	"all":      {1, 1, compileAllCriteria},
+	"not":      {0, 0, compileNot},
+	"hasValue": {0, 0, compileHasValue},
+}
+
 var existenceFunctions = map[string]function{
-	"empty": onCollection(func(r *run, from int) error {
-		return r.settle(from, len(r.stack) == from)
-	}),
-	"exists": {0, 1, compileExists},
-	"all":    {1, 1, compileAllCriteria},
 	"count": onCollection(func(r *run, from int) error {
 		return r.settle(from, int64(len(r.stack)-from))
 	}),
-	"not": {0, 0, func(_ *compiler, call invocation) (step, error) {
-		recv, at := call.recv, call.position()
-		return func(r *run) error {
-			t, err := r.trilean(recv, at)
-			if err != nil {
-				return err
-			}
-			return r.pushTrilean(-t)
-		}, nil
-	}},
 	"allTrue":  onCollection(func(r *run, from int) error { return r.quantify(from, true, true) }),
 	"anyTrue":  onCollection(func(r *run, from int) error { return r.quantify(from, true, false) }),
 	"allFalse": onCollection(func(r *run, from int) error { return r.quantify(from, false, true) }),
@@ -55,69 +48,98 @@ func (r *run) quantify(from int, value, all bool) error {
 	return r.settle(from, result)
 }
 
-func compileExists(c *compiler, call invocation) (step, error) {
-	recv := call.recv
-	if len(call.args) == 0 {
-		return func(r *run) error {
-			from := len(r.stack)
-			if err := recv(r); err != nil {
-				return err
+// count evaluates a step for the number of its items.
+func (r *run) count(s step) (int, error) {
+	from := len(r.stack)
+	if err := s(r); err != nil {
+		return 0, err
+	}
+	n := len(r.stack) - from
+	r.cut(from)
+	return n, nil
+}
+
+func compileEmpty(c *compiler, call *call) (condition, error) {
+	recv, err := c.receiver(call.recv)
+	return func(r *run) (trilean, error) {
+		n, err := r.count(recv)
+		return trileanOf(n == 0), err
+	}, err
+}
+
+func compileNot(c *compiler, call *call) (condition, error) {
+	operand, err := conditionOf(pushThis), error(nil)
+	if call.recv != nil {
+		operand, err = c.condition(call.recv)
+	}
+	return func(r *run) (trilean, error) {
+		t, err := operand(r)
+		return -t, err
+	}, err
+}
+
+func compileHasValue(c *compiler, call *call) (condition, error) {
+	if call.recv == nil {
+		return func(r *run) (trilean, error) { return trileanOf(r.this.hasValue()), nil }, nil
+	}
+	recv, err := c.compile(call.recv)
+	return func(r *run) (trilean, error) {
+		from := len(r.stack)
+		if err := recv(r); err != nil {
+			return unknown, err
+		}
+		has := len(r.stack) == from+1 && r.stack[from].hasValue()
+		r.cut(from)
+		return trileanOf(has), nil
+	}, err
+}
+
+func compileExists(c *compiler, call *call) (condition, error) {
+	if len(call.args) > 0 {
+		return c.search(call, yes)
+	}
+	recv, err := c.receiver(call.recv)
+	return func(r *run) (trilean, error) {
+		n, err := r.count(recv)
+		return trileanOf(n > 0), err
+	}, err
+}
+
+func compileAllCriteria(c *compiler, call *call) (condition, error) {
+	failed, err := c.search(call, no)
+	return func(r *run) (trilean, error) {
+		t, err := failed(r)
+		return -t, err
+	}, err
+}
+
+// search compiles whether the criteria give wanted for an item; an empty result
+// counts as no.
+func (c *compiler) search(call *call, wanted trilean) (condition, error) {
+	recv, err := c.receiver(call.recv)
+	if err != nil {
+		return nil, err
+	}
+	criteria, err := c.condition(call.args[0])
+	return func(r *run) (trilean, error) {
+		from := len(r.stack)
+		if err := recv(r); err != nil {
+			return unknown, err
+		}
+		outer := r.enter()
+		defer r.leave(outer)
+		found := no
+		for i := from; i < len(r.stack) && found == no; i++ {
+			r.this, r.index = r.stack[i], int64(i-from)
+			t, err := criteria(r)
+			if err != nil {
+				return unknown, err
 			}
-			return r.settle(from, len(r.stack) > from)
-		}, nil
-	}
-	criteria, err := c.compile(call.args[0])
-	if err != nil {
-		return nil, err
-	}
-	return func(r *run) error {
-		from := len(r.stack)
-		if err := recv(r); err != nil {
-			return err
+			found = trileanOf((t == yes) == (wanted == yes))
 		}
-		found, err := r.search(from, criteria, true)
-		if err != nil {
-			return err
-		}
-		return r.settle(from, found)
-	}, nil
-}
-
-// search reports whether the criteria give wanted for an item on the stack
-// from a mark on; an empty result counts as false.
-func (r *run) search(from int, criteria step, wanted bool) (bool, error) {
-	outer := r.enter()
-	defer r.leave(outer)
-	for i := from; i < len(r.stack); i++ {
-		r.this, r.index = r.stack[i], int64(i-from)
-		value, _, err := r.truth(criteria)
-		if err != nil {
-			return false, err
-		}
-		if value == wanted {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-func compileAllCriteria(c *compiler, call invocation) (step, error) {
-	criteria, err := c.compile(call.args[0])
-	if err != nil {
-		return nil, err
-	}
-	recv := call.recv
-	return func(r *run) error {
-		from := len(r.stack)
-		if err := recv(r); err != nil {
-			return err
-		}
-		failed, err := r.search(from, criteria, false)
-		if err != nil {
-			return err
-		}
-		return r.settle(from, !failed)
-	}, nil
+		r.cut(from)
+		return found, nil
+	}, err
 }
 
 // subset compiles subsetOf, and supersetOf with the operands exchanged.

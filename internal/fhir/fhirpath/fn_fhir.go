@@ -6,10 +6,6 @@ import "strings"
 var fhirFunctions = map[string]function{
 	"extension":    {1, 1, compileExtension},
 	"hasExtension": {1, 1, compileHasExtension},
-	"hasValue": onCollection(func(r *run, from int) error {
-		has := len(r.stack) == from+1 && r.stack[from].hasValue()
-		return r.settle(from, has)
-	}),
 	"getValue": onItem(func(r *run, item Item) error {
 		if value := item.system(); value != nil && (item.shape == nil || item.shape.primitive) {
 			return r.pushValue(value)

@@ -11,7 +11,7 @@ var filterFunctions = map[string]function{
 }
 
 func compileWhere(c *compiler, call invocation) (step, error) {
-	criteria, err := c.compile(call.args[0])
+	criteria, err := c.condition(call.args[0])
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func compileWhere(c *compiler, call invocation) (step, error) {
 }
 
 // filter keeps the items on the stack from a mark on that meet the criteria.
-func (r *run) filter(from int, criteria step) error {
+func (r *run) filter(from int, criteria condition) error {
 	if len(r.stack) == from {
 		return nil
 	}
@@ -36,11 +36,11 @@ func (r *run) filter(from int, criteria step) error {
 	for i := from; i < end; i++ {
 		item := r.stack[i]
 		r.this, r.index = item, int64(i-from)
-		met, _, err := r.truth(criteria)
+		met, err := criteria(r)
 		if err != nil {
 			return err
 		}
-		if met {
+		if met == yes {
 			r.stack[to] = item
 			to++
 		}

@@ -62,12 +62,15 @@ func rounded(d *apd.Decimal, digits int32, how apd.Rounder) (*apd.Decimal, error
 	return x, err
 }
 
+// mathSteps is what a function of numbers counts for: exp takes 50 µs.
+const mathSteps = 500
+
 // onNumber makes a function of a number; abs also takes a Quantity and keeps
 // an Integer one. An error of apply gives an empty result.
 func onNumber(apply func(d *apd.Decimal) (any, error)) function {
 	return onItem(func(r *run, item Item) error {
 		value := item.system()
-		if err := r.tick(100); err != nil {
+		if err := r.tick(mathSteps); err != nil {
 			return err
 		}
 		switch v := value.(type) {
@@ -159,7 +162,7 @@ func withNumber(apply func(a, b any) (any, error)) function {
 			if decimalOf(x) == nil || decimalOf(y) == nil {
 				return fault(at, "numbers are needed here, not %s and %s", a.describe(), b.describe())
 			}
-			if err := r.tick(1000); err != nil {
+			if err := r.tick(6 * mathSteps); err != nil {
 				return err
 			}
 			return r.pushNumber(apply(x, y))

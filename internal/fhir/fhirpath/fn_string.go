@@ -107,7 +107,7 @@ func (r *run) strings(recv step, steps []step) (s string, args [3]string, ok boo
 		}
 		args[i] = arg
 	}
-	return s, args, true, r.tick(len(s)/64 + 1)
+	return s, args, true, r.tick(len(s)/16 + 1)
 }
 
 func compileSubstring(c *compiler, call invocation) (step, error) {
@@ -183,18 +183,27 @@ func compileJoin(c *compiler, call invocation) (step, error) {
 			}
 		}
 		var b strings.Builder
+		joined := false
 		for i := from; i < len(r.stack); i++ {
-			s, _, err := r.stack[i].string()
+			s, ok, err := r.stack[i].string()
 			if err != nil {
 				return err
+			}
+			if !ok {
+				continue // a primitive with extensions alone
 			}
 			if b.Len()+len(s)+len(separator) > maxString {
 				return fault(at, "the string grows over %d bytes", maxString)
 			}
-			if i > from {
+			if joined {
 				b.WriteString(separator)
 			}
 			b.WriteString(s)
+			joined = true
+		}
+		if !joined {
+			r.cut(from)
+			return nil
 		}
 		return r.settle(from, b.String())
 	}, nil

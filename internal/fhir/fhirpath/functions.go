@@ -6,6 +6,13 @@ type function struct {
 	compile     func(c *compiler, call invocation) (step, error)
 }
 
+// predicate is an entry of the table of functions that are conditions. It
+// compiles the receiver itself, which may be a condition too.
+type predicate struct {
+	least, most int // arguments
+	compile     func(c *compiler, call *call) (condition, error)
+}
+
 // invocation is a call with its receiver compiled. Arguments are compiled by
 // the function, for some are conditions and some are names of types.
 type invocation struct {
@@ -13,10 +20,14 @@ type invocation struct {
 	recv step
 }
 
-// functions is the table of all functions, by name.
-var functions map[string]function
+// functions and predicates are the tables of all functions, by name.
+var (
+	functions  map[string]function
+	predicates map[string]predicate
+)
 
 func init() {
+	predicates = existencePredicates
 	functions = map[string]function{}
 	for _, table := range []map[string]function{
 		existenceFunctions, filterFunctions, subsetFunctions, combineFunctions, conversionFunctions,
@@ -30,12 +41,16 @@ func init() {
 }
 
 func (c *compiler) call(n *call) (step, error) {
+	if p, ok := predicates[n.name]; ok {
+		answer, err := c.predicate(n, p)
+		return answer.step(), err
+	}
 	f, ok := functions[n.name]
 	if !ok {
 		return nil, fault(n.position(), "unknown function %s()", n.name)
 	}
-	if len(n.args) < f.least || len(n.args) > f.most {
-		return nil, fault(n.position(), "%s() takes %s, not %d", n.name, arity(f.least, f.most), len(n.args))
+	if err := n.takes(f.least, f.most); err != nil {
+		return nil, err
 	}
 	recv, err := c.receiver(n.recv)
 	if err != nil {
@@ -52,6 +67,32 @@ func (c *compiler) call(n *call) (step, error) {
 		}
 		return nil
 	}, nil
+}
+
+func (c *compiler) predicate(n *call, p predicate) (condition, error) {
+	if err := n.takes(p.least, p.most); err != nil {
+		return nil, err
+	}
+	answer, err := p.compile(c, n)
+	if err != nil {
+		return nil, placed(err, n.position())
+	}
+	at := n.position()
+	return func(r *run) (trilean, error) {
+		t, err := answer(r)
+		if err != nil {
+			return unknown, placed(err, at)
+		}
+		return t, r.tick(1)
+	}, nil
+}
+
+// takes checks the number of arguments.
+func (n *call) takes(least, most int) error {
+	if len(n.args) < least || len(n.args) > most {
+		return fault(n.position(), "%s() takes %s, not %d", n.name, arity(least, most), len(n.args))
+	}
+	return nil
 }
 
 func arity(least, most int) string {

@@ -12,22 +12,23 @@ import (
 // the shape it met last, which is nearly always the one it meets next.
 type site struct {
 	name  string
-	cache atomic.Pointer[siteCache]
+	cache atomic.Pointer[slot]
 }
 
-type siteCache struct {
-	shape *shape
-	slot  *slot // nil: the shape has no such member
-}
-
+// find gives the slot of the site's name, nil if the shape has none.
 func (s *site) find(of *shape) *slot {
-	if c := s.cache.Load(); c != nil && c.shape == of {
-		return c.slot
+	found := s.cache.Load()
+	if found == nil || found.of != of {
+		of.load()
+		if found = of.members[s.name]; found == nil {
+			found = &of.nothing
+		}
+		s.cache.Store(found)
 	}
-	of.load()
-	c := &siteCache{of, of.members[s.name]}
-	s.cache.Store(c)
-	return c.slot
+	if found == &of.nothing {
+		return nil
+	}
+	return found
 }
 
 // pushMember pushes the item's members of the site's name.
@@ -154,6 +155,11 @@ func (r *run) pushNode(s *shape, value, extra element.Node) error {
 	return r.push(Item{node: value, extra: extra, shape: s})
 }
 
+// resource is a resource whose type is told by its resourceType.
+func (m *model) resource(n element.Node) Item {
+	return Item{node: n, shape: m.resourceShape(n, m.shape("Resource"))}
+}
+
 // resourceShape is the shape of a contained resource, by its resourceType.
 func (m *model) resourceShape(value element.Node, otherwise *shape) *shape {
 	name := value.Get("resourceType").Str()
@@ -177,18 +183,27 @@ func (r *run) pushChildren(item Item) error {
 	if item.shape.primitive {
 		object = item.extra
 	}
-	if err := r.tick(object.Len() * object.Len() / 64); err != nil {
-		return err // pushChild looks for "_name" siblings
+	count, extras := 0, false
+	for member := range object.Children() {
+		name := member.Name()
+		count++
+		extras = extras || name != "" && name[0] == '_'
+	}
+	if extras { // pushChild looks for them
+		if err := r.tick(count * count / 64); err != nil {
+			return err
+		}
 	}
 	for member := range object.Children() {
-		if err := r.pushChild(item.shape, object, member); err != nil {
+		if err := r.pushChild(item.shape, object, member, extras); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *run) pushChild(s *shape, object, member element.Node) error {
+// pushChild pushes a member with its "_name" sibling, if the object has some.
+func (r *run) pushChild(s *shape, object, member element.Node, extras bool) error {
 	name := member.Name()
 	if name == "" || name == "resourceType" {
 		return nil
@@ -207,7 +222,7 @@ func (r *run) pushChild(s *shape, object, member element.Node) error {
 		return nil
 	}
 	var extra element.Node
-	if shape.primitive {
+	if extras && shape.primitive {
 		extra = object.Get("_" + name)
 	}
 	return r.pushValues(shape, member, extra)

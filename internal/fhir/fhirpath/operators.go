@@ -6,6 +6,10 @@ func (c *compiler) binary(n *binary) (step, error) {
 	if n.op == "|" {
 		return c.union(n)
 	}
+	if isConnective(n.op) {
+		logic, err := c.logic(n)
+		return logic.step(), err
+	}
 	left, err := c.compile(n.left)
 	if err != nil {
 		return nil, err
@@ -37,8 +41,6 @@ func (c *compiler) binary(n *binary) (step, error) {
 		return membership(right, left, at), nil
 	case "&":
 		return concatenation(left, right, at), nil
-	case "and", "or", "xor", "implies":
-		return logic(n.op, left, right, at), nil
 	}
 	return arithmetic(n.op, left, right, at), nil
 }
@@ -189,6 +191,9 @@ func (r *run) equivalentRuns(from, middle, to int) (bool, error) {
 	}
 	used := make([]bool, n)
 	for i := range n {
+		if err := r.tick(n / 16); err != nil {
+			return false, err
+		}
 		found := false
 		for j := range n {
 			if used[j] {

@@ -11,6 +11,19 @@ var milliseconds = map[calendarUnit]int64{
 	unitWeek: 7 * 24 * 3600_000, unitDay: 24 * 3600_000, unitHour: 3600_000, unitMinute: 60_000, unitSecond: 1000, unitMillisecond: 1,
 }
 
+// unitSteps is what an operation on quantities counts for: units may have to be
+// parsed and values converted.
+const unitSteps = 100
+
+func (r *run) tickQuantity(a, b any) error {
+	_, okA := a.(*Quantity)
+	_, okB := b.(*Quantity)
+	if okA || okB {
+		return r.tick(unitSteps)
+	}
+	return nil
+}
+
 // compareQuantity orders two quantities; known is false if their units measure
 // different things or cannot be converted.
 func compareQuantity(a, b *Quantity) (order int, known bool) {

@@ -31,29 +31,34 @@ func (r *run) target(item Item) (Item, bool) {
 		if root.shape == nil {
 			return Item{}, false
 		}
-		return r.targetOf(root.shape.model, text, "")
+		return r.targetOf(root.shape.model, element.Node{}, text, "")
 	}
 	if item.shape.primitive {
 		text, ok := item.str()
 		if !ok {
 			return Item{}, false
 		}
-		return r.targetOf(item.shape.model, text, "")
+		return r.targetOf(item.shape.model, item.node, text, "")
 	}
 	if item.shape.name != "Reference" {
 		return Item{}, false
 	}
-	return r.targetOf(item.shape.model, item.node.Get("reference").Str(), item.node.Get("type").Str())
+	return r.targetOf(item.shape.model, item.node, item.node.Get("reference").Str(), item.node.Get("type").Str())
 }
 
-// targetOf finds the target of a reference: contained, resolved by the
-// environment, or at least its type.
-func (r *run) targetOf(m *model, reference, typ string) (Item, bool) {
+// targetOf finds the target of a reference that stands at a node: contained,
+// resolved by the environment, an entry of the Bundle, or at least its type.
+func (r *run) targetOf(m *model, at element.Node, reference, typ string) (Item, bool) {
 	if id, ok := strings.CutPrefix(reference, "#"); ok {
-		return r.contained(id)
+		return r.contained(at, id)
 	}
-	if reference != "" && r.env.Resolve != nil {
-		if target, ok := r.env.Resolve(reference); ok {
+	if reference != "" {
+		if r.env.Resolve != nil {
+			if target, ok := r.env.Resolve(reference); ok {
+				return target, true
+			}
+		}
+		if target, ok := r.entryTarget(at, reference); ok {
 			return target, true
 		}
 	}
@@ -70,20 +75,22 @@ func (r *run) targetOf(m *model, reference, typ string) (Item, bool) {
 	return Item{}, false
 }
 
-// contained finds a contained resource of the root resource; "" is the root
-// itself.
-func (r *run) contained(id string) (Item, bool) {
+// contained finds a contained resource of the root resource, or of the Bundle's
+// entry where the reference stands; "" is that resource itself.
+func (r *run) contained(at element.Node, id string) (Item, bool) {
 	root := r.rootResource()
 	if root.shape == nil {
 		return Item{}, false
+	}
+	if entry := r.entryOf(at); entry != nil {
+		root = root.shape.model.resource(entry.resource)
 	}
 	if id == "" {
 		return root, true
 	}
 	for candidate := range root.node.Get("contained").Children() {
 		if candidate.Kind() == element.Object && candidate.Get("id").Str() == id {
-			general := root.shape.model.shape("Resource")
-			return Item{node: candidate, shape: root.shape.model.resourceShape(candidate, general)}, true
+			return root.shape.model.resource(candidate), true
 		}
 	}
 	return Item{}, false

@@ -16,6 +16,9 @@ type run struct {
 	index int64
 	total []Item
 
+	entries []bundleEntry // of the root resource, if that is a Bundle; read when first asked for
+	bundled bool          // entries was read
+
 	steps    int
 	maxItems int
 	high     int // the longest the stack has been
@@ -119,23 +122,6 @@ func (r *run) single(s step) (item Item, ok bool, err error) {
 	n := len(r.stack) - mark
 	r.cut(mark)
 	return Item{}, false, fault(nowhere, "one value is needed here, and there are %d", n)
-}
-
-// truth evaluates a step as a condition: a single item that is no boolean
-// counts as true (http://hl7.org/fhirpath/N1/#singleton-evaluation-of-collections).
-// known is false for an empty result.
-func (r *run) truth(s step) (value, known bool, err error) {
-	item, ok, err := r.single(s)
-	if err != nil || !ok {
-		return false, false, err
-	}
-	if b, ok := item.Bool(); ok && (item.shape == nil || item.shape.name == "boolean") {
-		return b, true, nil
-	}
-	if item.isPrimitive() && !item.hasValue() {
-		return false, false, nil
-	}
-	return true, true, nil
 }
 
 func (r *run) clock() time.Time {

@@ -21,11 +21,13 @@ type shape struct {
 	resource bool              // a resource type
 	abstract bool              // its values say by resourceType what they are
 	members  map[string]*slot  // by FHIRPath name: "value"
+	nothing  slot              // stands for a member that there is not
 	json     map[string]*shape // by JSON name: "valueQuantity"; not the "_name" siblings
 }
 
 // slot is a member as FHIRPath sees it and where JSON keeps it.
 type slot struct {
+	of     *shape
 	name   string // in JSON; the prefix of a choice
 	extra  string // "_name", for primitives and choices with some
 	choice bool
@@ -98,6 +100,7 @@ func isPrimitiveName(name string) bool {
 func (s *shape) load() { s.once.Do(s.build) }
 
 func (s *shape) build() {
+	s.nothing.of = s
 	root := s.nested
 	if root == nil {
 		t := s.model.lookup(s.name)
@@ -131,7 +134,7 @@ func (s *shape) setBase(name string) {
 func (s *shape) add(e *definition.Element) {
 	if !e.Choice {
 		member := s.model.elementShape(e)
-		slot := &slot{name: e.Name, shape: member}
+		slot := &slot{of: s, name: e.Name, shape: member}
 		if member.primitive {
 			slot.extra = "_" + e.Name
 		}
@@ -139,7 +142,7 @@ func (s *shape) add(e *definition.Element) {
 		s.json[e.Name] = member
 		return
 	}
-	slot := &slot{name: e.Name, choice: true, types: make(map[string]*shape, len(e.Types))}
+	slot := &slot{of: s, name: e.Name, choice: true, types: make(map[string]*shape, len(e.Types))}
 	for _, t := range e.Types {
 		suffix := strings.ToUpper(t.Code[:1]) + t.Code[1:]
 		member := s.model.shape(t.Code)

@@ -1,0 +1,5 @@
+//go:build !race
+
+package fhirpath
+
+const slowdown = 1
