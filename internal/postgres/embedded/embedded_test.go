@@ -221,3 +221,10 @@ func TestDeadServerIsStartedAgain(t *testing.T) {
 		}
 	}
 }
+
+func TestFolderWithAnyName(t *testing.T) {
+	server := start(t, filepath.Join(folder(t), `a b+c%d "e"é`))
+	if got := query(t, server.URL(), `SELECT 'here'`); got != "here" {
+		t.Error(got)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -252,7 +253,8 @@ func (s *Server) URL() string { return s.url(database) }
 
 func (s *Server) url(name string) string {
 	u := url.URL{Scheme: "postgres", User: url.User(database), Path: "/" + name}
-	u.RawQuery = url.Values{"host": {s.socket}}.Encode()
+	// A space is %20: pgx, as libpq does, takes a + for itself.
+	u.RawQuery = strings.ReplaceAll(url.Values{"host": {s.socket}}.Encode(), "+", "%20")
 	return u.String()
 }
 
