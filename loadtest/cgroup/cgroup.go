@@ -17,9 +17,6 @@ import (
 // the kernel's ordinary 100 ms, which would be measured as latency.
 const period = 20 * time.Millisecond
 
-// Quota is the time that so many CPUs, which may be a fraction, are in a period.
-func Quota(cpus float64) time.Duration { return time.Duration(cpus * float64(period)) }
-
 // shortest is the kernel's least quota.
 const shortest = time.Millisecond
 
@@ -32,7 +29,7 @@ type Group struct {
 // New makes a group that may use so many CPUs, which may be a fraction. It fails
 // where the machine lets us make none; the caller says so in its result.
 func New(name string, cpus float64) (*Group, error) {
-	quota := Quota(cpus)
+	quota := time.Duration(cpus * float64(period))
 	if quota < shortest {
 		return nil, fmt.Errorf("%v CPUs are less than a group can be held to", cpus)
 	}

@@ -27,7 +27,7 @@ func TestTwoInstances(t *testing.T) {
 	}
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	listener.Close()
-	environment = append(environment, "PORT="+port, "INSTANCES=2", "CPU_QUOTA=10000")
+	environment = append(environment, "PORT="+port, "INSTANCES=2", "CORES=0.5")
 	run := func(args ...string) (string, error) {
 		command := exec.Command(compose[0], append(append(compose[1:], "-p", "starling-test", "-f", file), args...)...)
 		command.Env = append(os.Environ(), environment...)
