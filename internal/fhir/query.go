@@ -7,7 +7,14 @@ type SearchQuery struct {
 	Criteria Criterion      // nil: all
 	Count    int            // resources a page; 0 with Total for a count alone
 	Total    TotalMode
-	Cursor   string // SearchPage.Next of the page before
+	// Sort is the order of the matches; those equal in it, and all of them
+	// without any, stand in the order in which they were created.
+	Sort []SortKey
+	// Cursor is Next or Previous of another page of the same search.
+	Cursor string
+	// Includes and RevIncludes are for whoever writes the answer: the store
+	// finds matches alone.
+	Includes, RevIncludes []Include
 }
 
 // TotalMode is _total.
@@ -23,8 +30,13 @@ const (
 // SearchPage is a page of matches, in a stable order.
 type SearchPage struct {
 	Matches []*Resource
-	Next    string
-	Total   int64 // -1 if not counted
+	// Next and Previous are cursors of the neighbouring pages, empty where
+	// there is none. Previous is also given where matches before this page
+	// are only likely.
+	Next, Previous string
+	Total          int64 // -1 if not counted
+	// Estimated says that Total is the planner's estimate.
+	Estimated bool
 }
 
 // Criterion is a condition on a resource, a tree of the types below.

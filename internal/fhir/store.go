@@ -9,6 +9,7 @@ import (
 // returned without an error is durable: it survives the loss of the process
 // and of the database server.
 type Store interface {
+	Finder
 	// Read gives the current version, which may be a deletion.
 	// An id never used: KindNotFound.
 	Read(ctx context.Context, key Key) (*Resource, error)
@@ -24,14 +25,30 @@ type Store interface {
 	Transact(ctx context.Context, conditions []Condition, fn func(tx Tx) error) error
 	// History gives versions, newest first.
 	History(ctx context.Context, query *HistoryQuery) (*HistoryPage, error)
+	// KeepQuery keeps the text of a search, for links that would be too long
+	// with it, and gives its name there. It is kept for at least a day after
+	// its last use.
+	KeepQuery(ctx context.Context, query string) (name string, err error)
+	// KeptQuery gives the text back. A name not known: KindGone.
+	KeptQuery(ctx context.Context, name string) (query string, err error)
+}
+
+// Finder finds resources, several at once.
+type Finder interface {
 	// Search gives current resources, deletions apart.
 	Search(ctx context.Context, query *SearchQuery) (*SearchPage, error)
+	// ReadAll gives versions, in no order. What does not exist or is a
+	// deletion is left out.
+	ReadAll(ctx context.Context, keys []VersionKey) ([]*Resource, error)
+	// Referring gives current resources that have one of the links, at most
+	// limit of them, the oldest first, each once.
+	Referring(ctx context.Context, links []Link, limit int) ([]*Resource, error)
 }
 
 // Tx is an open transaction of Store.Transact. It is for one goroutine.
 type Tx interface {
+	Finder
 	Read(ctx context.Context, key Key) (*Resource, error)
-	Search(ctx context.Context, query *SearchQuery) (*SearchPage, error)
 	// Apply carries out writes together, in the store's canonical lock order
 	// whatever their order here; results stand in the order of writes. No Key
 	// may occur twice. A failed precondition fails the whole call with a

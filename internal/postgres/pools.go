@@ -58,7 +58,10 @@ func (s *Store) openPools(ctx context.Context, c *Config) (err error) {
 	if s.coalesced, err = openPool(ctx, c.URL, loops, planSettings); err != nil {
 		return err
 	}
-	if s.requests, err = openPool(ctx, c.URL, max(requests, 2), searchSettings); err != nil {
+	requests = max(requests, 2)
+	// A part of them is always left for other requests.
+	s.searching = make(chan struct{}, max(requests-max(requests/4, 1), 1))
+	if s.requests, err = openPool(ctx, c.URL, requests, searchSettings); err != nil {
 		return err
 	}
 	s.reserve, err = openPool(ctx, c.URL, reserveConns, nil)

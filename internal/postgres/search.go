@@ -2,151 +2,269 @@ package postgres
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"starling/internal/fhir"
 )
 
-// searchCursor is the position after a page: matches stand in the order of
-// their internal ids, so a resource that stays unchanged during the walk
-// appears once.
-type searchCursor struct {
-	RID int64 `json:"r"`
+// The bounds of a search, unless Config says otherwise.
+const (
+	defaultSearchTimeout = 10 * time.Second
+	// countShare is the part of its time a search may spend on its total.
+	countShare = 3
+)
+
+// Search implements fhir.Store. A search that takes longer than its limit is
+// cancelled in the database: pgx sends a cancel request when the context ends.
+func (s *Store) Search(ctx context.Context, query *fhir.SearchQuery) (*fhir.SearchPage, error) {
+	var page *fhir.SearchPage
+	err := s.limited(ctx, func(ctx context.Context) error {
+		total, err := s.total(ctx, query)
+		if err != nil {
+			return err
+		}
+		return s.withConn(ctx, func(conn *pgx.Conn) (err error) {
+			page, err = s.search(ctx, conn, query, total)
+			return err
+		})
+	})
+	return page, err
 }
 
-// Search implements fhir.Store.
-func (s *Store) Search(ctx context.Context, query *fhir.SearchQuery) (*fhir.SearchPage, error) {
+// limited runs a search within the bounds on searches: their number, so that
+// connections are left for other requests, and their time.
+func (s *Store) limited(outer context.Context, run func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(outer, s.searchTimeout)
+	defer cancel()
+	select {
+	case s.searching <- struct{}{}:
+		defer func() { <-s.searching }()
+	case <-ctx.Done():
+		if outer.Err() == nil {
+			return fhir.NewError(fhir.KindThrottled, fhir.IssueThrottled, "Too many searches are under way; try again.")
+		}
+		return report(outer, outer.Err())
+	}
+	err := run(ctx)
+	if err != nil && ctx.Err() != nil && outer.Err() == nil {
+		return tooLong(err)
+	}
+	return report(outer, err)
+}
+
+func tooLong(cause error) *fhir.Error {
+	return fhir.NewError(fhir.KindTimeout, fhir.IssueTooCostly,
+		"The search took longer than the server allows and was cancelled; narrow it.").Because(cause)
+}
+
+func tooCostly(diagnostics string) *fhir.Error {
+	return fhir.NewError(fhir.KindInvalid, fhir.IssueTooCostly, diagnostics)
+}
+
+func (s *Store) withConn(ctx context.Context, use func(conn *pgx.Conn) error) error {
 	conn, err := s.requests.Acquire(ctx)
 	if err != nil {
-		return nil, report(ctx, err)
+		return err
 	}
 	defer conn.Release()
-	page, err := s.search(ctx, conn.Conn(), query)
-	return page, report(ctx, err)
+	return use(conn.Conn())
 }
 
-func (s *Store) search(ctx context.Context, conn *pgx.Conn, query *fhir.SearchQuery) (*fhir.SearchPage, error) {
-	var cursor searchCursor
+// searching is the work on one page of a search.
+type searching struct {
+	store  *Store
+	conn   *pgx.Conn
+	query  *fhir.SearchQuery
+	cursor *searchCursor // nil for the first page
+}
+
+// search finds a page on a connection. The total is counted already.
+func (s *Store) search(ctx context.Context, conn *pgx.Conn, query *fhir.SearchQuery, total total) (*fhir.SearchPage, error) {
+	q := searching{store: s, conn: conn, query: query}
 	if query.Cursor != "" {
-		if err := decodeCursor(query.Cursor, &cursor); err != nil {
+		cursor, err := s.decodeSearchCursor(query)
+		if err != nil {
 			return nil, err
 		}
+		q.cursor = cursor
 	}
-	page := &fhir.SearchPage{Total: -1}
-	if query.Total != fhir.TotalNone {
-		if err := s.count(ctx, conn, query, page); err != nil {
-			return nil, err
-		}
-	}
+	page := &fhir.SearchPage{Total: total.matches, Estimated: total.estimated}
 	if query.Count <= 0 {
 		return page, nil
 	}
-	return page, s.matches(ctx, conn, query, cursor, page)
-}
-
-// count counts all matches; an estimate is not cheaper than the count yet.
-func (s *Store) count(ctx context.Context, conn *pgx.Conn, query *fhir.SearchQuery, page *fhir.SearchPage) error {
-	var b sqlBuilder
-	b.write(`SELECT sum(n)::bigint FROM (`)
-	for i, t := range query.Types {
-		if i > 0 {
-			b.write(` UNION ALL `)
-		}
-		b.write(`SELECT count(*) AS n`)
-		if _, err := s.from(&b, t, query.Criteria, ""); err != nil {
-			return err
-		}
+	var hits []hit
+	var err error
+	if len(query.Sort) == 0 {
+		hits, err = q.unsorted(ctx)
+	} else {
+		hits, err = q.sorted(ctx)
 	}
-	b.write(`) c`)
-	return conn.QueryRow(ctx, b.String(), b.args...).Scan(&page.Total)
+	if err != nil {
+		return nil, err
+	}
+	return page, q.finish(ctx, page, hits, total)
 }
 
-// matches reads a page, and one match more, which tells whether there is a
-// next.
-func (s *Store) matches(ctx context.Context, conn *pgx.Conn, query *fhir.SearchQuery, cursor searchCursor, page *fhir.SearchPage) error {
-	var b sqlBuilder
-	if err := s.pageSQL(&b, query, cursor); err != nil {
+// backward says that the page before a position is wanted: everything is then
+// walked in the other direction.
+func (q *searching) backward() bool { return q.cursor != nil && q.cursor.Before }
+
+// wanted is how many matches are looked for: one more than the page has tells
+// whether there are others behind it.
+func (q *searching) wanted() int { return q.query.Count + 1 }
+
+// finish makes the page of the matches found, which stand in the direction of
+// the walk.
+func (q *searching) finish(ctx context.Context, page *fhir.SearchPage, hits []hit, t total) error {
+	more := len(hits) > q.query.Count
+	hits = hits[:min(len(hits), q.query.Count)]
+	if q.backward() {
+		slices.Reverse(hits)
+	}
+	at := func(h *hit, before bool) string {
+		return q.store.encodeSearchCursor(q.query, &searchCursor{RID: h.rid, Keys: textsOf(q.query.Sort, h.keys), Before: before, total: t})
+	}
+	// A page without matches still leads back to where it was reached from.
+	first, last := q.edges(hits)
+	if last != nil && (more || q.backward()) {
+		page.Next = at(last, false)
+	}
+	if first != nil && (q.cursor != nil && !q.cursor.Before || q.backward() && more) {
+		page.Previous = at(first, true)
+	}
+	return q.bodies(ctx, page, hits)
+}
+
+// edges gives the positions at the two ends of a page.
+func (q *searching) edges(hits []hit) (first, last *hit) {
+	switch {
+	case len(hits) > 0:
+		return &hits[0], &hits[len(hits)-1]
+	case q.cursor == nil:
+		return nil, nil
+	}
+	// The match at the cursor itself belongs to the page one came from.
+	return &hit{rid: q.cursor.RID + 1, keys: q.cursor.values}, &hit{rid: q.cursor.RID - 1, keys: q.cursor.values}
+}
+
+// bodies reads the page's resources; hits without a body get theirs, in one
+// statement. Versions are never changed, so it matters not that this is
+// another snapshot.
+func (q *searching) bodies(ctx context.Context, page *fhir.SearchPage, hits []hit) error {
+	if err := q.load(ctx, hits); err != nil {
 		return err
 	}
-	rows, err := conn.Query(ctx, b.String(), b.args...)
+	page.Matches = make([]*fhir.Resource, 0, len(hits))
+	for i := range hits {
+		if hits[i].resource == nil {
+			return errors.New("postgres: a version of a match is missing")
+		}
+		page.Matches = append(page.Matches, hits[i].resource)
+	}
+	return nil
+}
+
+// load reads the resources of those hits that have none yet.
+func (q *searching) load(ctx context.Context, hits []hit) error {
+	var rids []int64
+	var versions []int32
+	var of []*hit
+	for i := range hits {
+		if h := &hits[i]; h.resource == nil {
+			rids, versions, of = append(rids, h.rid), append(versions, h.version), append(of, h)
+		}
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	rows, err := q.conn.Query(ctx, `SELECT k.ord, v.version, v.updated, v.method, v.meta, v.body
+		FROM unnest($1::bigint[], $2::integer[]) WITH ORDINALITY AS k(rid, version, ord)
+		JOIN version v ON v.rid = k.rid AND v.version = k.version`, rids, versions)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if len(page.Matches) == query.Count {
-			page.Next = encodeCursor(cursor)
-			break
-		}
 		v := rows.RawValues()
-		cursor.RID = getInt8(v[0])
-		page.Matches = append(page.Matches, resourceOf(fhir.Key{Type: s.types.name[getInt2(v[1])], ID: string(v[7])}, v[2:7]))
+		h := of[getInt8(v[0])-1]
+		h.resource = resourceOf(fhir.Key{Type: q.store.types.name[h.typ], ID: h.id}, v[1:6])
 	}
-	rows.Close()
 	return rows.Err()
 }
 
-// pageSQL writes the statement of a page. Its rows are found first, and only
-// their bodies read.
-func (s *Store) pageSQL(b *sqlBuilder, query *fhir.SearchQuery, cursor searchCursor) error {
-	limit, after := b.arg(int64(query.Count)+1), ""
-	if cursor.RID != 0 {
-		after = b.arg(cursor.RID)
+// tests writes the condition on rows r of resource that are found already.
+func (s *Store) tests(b *sqlBuilder, t fhir.ResourceType, criteria fhir.Criterion) error {
+	typ, compiled, err := s.compile(b, t, criteria)
+	if err != nil {
+		return err
 	}
-	b.write(`SELECT r.rid, r.type, v.version, v.updated, v.method, v.meta, v.body, r.id FROM (`)
-	for i, t := range query.Types {
-		if i > 0 {
-			b.write(` UNION ALL `)
-		}
-		b.write(`(SELECT r.rid, r.type, r.id, r.version`)
-		order, err := s.from(b, t, query.Criteria, after)
-		if err != nil {
-			return err
-		}
-		b.write(` ORDER BY `, order, ` LIMIT `, limit, `)`)
-	}
-	if len(query.Types) > 1 {
-		b.write(` ORDER BY rid LIMIT `, limit)
-	}
-	b.write(`) r JOIN version v ON v.rid = r.rid AND v.version = r.version ORDER BY r.rid`)
+	b.write(`r.type = `, b.arg(typ), ` AND NOT r.deleted AND `, compiled.test())
 	return nil
 }
 
-// from writes FROM and WHERE of a type's matches, as the row r of resource, with
-// rids after the placeholder after. It gives the column that has them in order.
+func (s *Store) compile(b *sqlBuilder, t fhir.ResourceType, criteria fhir.Criterion) (typ int16, c compiled, err error) {
+	typ, ok := s.types.number[t]
+	if !ok {
+		return 0, compiled{}, fhir.NewError(fhir.KindNotFound, fhir.IssueNotSupported, "unknown resource type")
+	}
+	if criteria == nil {
+		return typ, constant(true), nil
+	}
+	c, err = (&criterionCompiler{sql: b, hash: s.hash, typ: t, typeID: typ, types: s.types.number}).compile(criteria)
+	return typ, c, err
+}
+
+// everywhere is a place in the order of rids that is no bound.
+var everywhere = place{}
+
+// place is where a page of an order by rid begins.
+type place struct {
+	at   string // placeholder of the rid it begins behind; "" for an end
+	down bool   // the page is walked towards smaller rids
+}
+
+func (p place) bound(column string) string {
+	switch {
+	case p.at == "":
+		return ``
+	case p.down:
+		return ` AND ` + column + ` < ` + p.at
+	}
+	return ` AND ` + column + ` > ` + p.at
+}
+
+func (p place) order(column string) string {
+	if p.down {
+		return ` ORDER BY ` + column + ` DESC`
+	}
+	return ` ORDER BY ` + column
+}
+
+// from writes FROM and WHERE of a type's matches behind a place, as the row r of
+// resource. It gives the column that has the rids in order.
 //
 // Where criteria name values, the walk of their index rows drives and the
 // current row is looked up for each: OFFSET 0 keeps the planner from turning
 // that round, which without statistics it does, walking the whole type.
-func (s *Store) from(b *sqlBuilder, t fhir.ResourceType, criteria fhir.Criterion, after string) (order string, err error) {
-	typ, ok := s.types.number[t]
-	if !ok {
-		return "", fhir.NewError(fhir.KindNotFound, fhir.IssueNotSupported, "unknown resource type")
-	}
-	compiled := constant(true)
-	if criteria != nil {
-		c := criterionCompiler{sql: b, hash: s.hash, typ: t, typeID: typ, types: s.types.number}
-		if compiled, err = c.compile(criteria); err != nil {
-			return "", err
-		}
+func (s *Store) from(b *sqlBuilder, t fhir.ResourceType, criteria fhir.Criterion, at place) (order string, err error) {
+	typ, compiled, err := s.compile(b, t, criteria)
+	if err != nil {
+		return "", err
 	}
 	drivers, rest := compiled.drivers()
 	if len(drivers) == 0 {
-		b.write(` FROM resource r WHERE r.type = `, b.arg(typ), ` AND NOT r.deleted AND `, compiled.where())
-		if after != "" {
-			b.write(` AND r.rid > `, after)
-		}
+		b.write(` FROM resource r WHERE r.type = `, b.arg(typ), ` AND NOT r.deleted AND `, compiled.where(), at.bound(`r.rid`))
 		return `r.rid`, nil
 	}
 	b.write(` FROM (SELECT d.rid FROM (`, drivers[0].set(), `) d WHERE true`)
 	for _, driver := range drivers[1:] {
 		b.write(` AND d.rid IN (`, driver.set(), `)`)
 	}
-	if after != "" {
-		b.write(` AND d.rid > `, after)
-	}
-	b.write(` ORDER BY d.rid OFFSET 0) d CROSS JOIN LATERAL (SELECT * FROM resource r WHERE r.rid = d.rid AND r.type = `, b.arg(typ), ` AND NOT r.deleted`)
+	b.write(at.bound(`d.rid`), at.order(`d.rid`), ` OFFSET 0) d CROSS JOIN LATERAL (SELECT * FROM resource r WHERE r.rid = d.rid AND r.type = `, b.arg(typ), ` AND NOT r.deleted`)
 	for _, driver := range drivers {
 		if !driver.exact {
 			b.write(` AND `, driver.test())

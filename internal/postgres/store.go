@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,6 +23,9 @@ type Config struct {
 	Registerer prometheus.Registerer
 	Logger     *slog.Logger
 
+	// SearchTimeout is how long a search may take; 0: 10 s.
+	SearchTimeout time.Duration
+
 	// coalesce is the most requests a batch has, 0 for the default; 1 turns
 	// coalescing off, for the benchmark.
 	coalesce int
@@ -34,6 +38,10 @@ type Store struct {
 	requests  *pgxpool.Pool // transactions, history, search
 	coalesced *pgxpool.Pool // the loops of reader and writer
 	reserve   *pgxpool.Pool // listener, jobs, resolving outcomes
+
+	// searching has a place for each search that may be under way.
+	searching     chan struct{}
+	searchTimeout time.Duration
 
 	types   types
 	hash    hasher
@@ -52,7 +60,10 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	if err := Migrate(ctx, config.URL); err != nil {
 		return nil, err
 	}
-	s := &Store{logger: config.Logger, metrics: newMetrics()}
+	s := &Store{logger: config.Logger, metrics: newMetrics(), searchTimeout: config.SearchTimeout}
+	if s.searchTimeout == 0 {
+		s.searchTimeout = defaultSearchTimeout
+	}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}

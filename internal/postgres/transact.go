@@ -182,8 +182,31 @@ func (t *tx) Read(ctx context.Context, key fhir.Key) (*fhir.Resource, error) {
 	return request.resource, nil
 }
 
-// Search implements fhir.Tx.
+// Search implements fhir.Finder.
 func (t *tx) Search(ctx context.Context, query *fhir.SearchQuery) (*fhir.SearchPage, error) {
-	page, err := t.store.search(ctx, t.pgx, query)
+	page, err := t.search(ctx, query)
 	return page, t.fail(ctx, err)
+}
+
+func (t *tx) search(ctx context.Context, query *fhir.SearchQuery) (*fhir.SearchPage, error) {
+	total, known, err := t.store.knownTotal(query)
+	if err == nil && !known {
+		total, err = t.store.count(ctx, t.pgx, query)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.store.search(ctx, t.pgx, query, total)
+}
+
+// ReadAll implements fhir.Finder.
+func (t *tx) ReadAll(ctx context.Context, keys []fhir.VersionKey) ([]*fhir.Resource, error) {
+	found, err := t.store.readAll(ctx, t.pgx, keys)
+	return found, t.fail(ctx, err)
+}
+
+// Referring implements fhir.Finder.
+func (t *tx) Referring(ctx context.Context, links []fhir.Link, limit int) ([]*fhir.Resource, error) {
+	found, err := t.store.referring(ctx, t.pgx, links, limit)
+	return found, t.fail(ctx, err)
 }

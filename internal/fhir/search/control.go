@@ -22,7 +22,14 @@ var controls = map[string]func(query *fhir.SearchQuery, q *queryParameter) error
 	"_summary": setSummary,
 	"_contained": func(_ *fhir.SearchQuery, q *queryParameter) error {
 		if q.value != "false" {
-			return q.unsupported("contained resources are not searched")
+			return q.unsupported("contained resources are not searched by themselves")
+		}
+		return nil
+	},
+	// Without contained resources among the matches both values mean the same.
+	"_containedType": func(_ *fhir.SearchQuery, q *queryParameter) error {
+		if q.value != "container" && q.value != "contained" {
+			return q.badValue(q.value, "container or contained")
 		}
 		return nil
 	},

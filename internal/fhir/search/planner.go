@@ -31,6 +31,12 @@ func (s *Search) Plan(types []fhir.ResourceType, rawQuery string, strict bool, b
 			}
 			continue
 		}
+		if shape, ok := shapes[q.code]; ok {
+			if err := shape(&p, query, q); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
 		c, known, err := p.criterion(q)
 		switch {
 		case err != nil:
@@ -43,7 +49,7 @@ func (s *Search) Plan(types []fhir.ResourceType, rawQuery string, strict bool, b
 			all = append(all, c)
 		}
 	}
-	if query.Count == 0 {
+	if query.Count == 0 && query.Total == fhir.TotalNone {
 		query.Total = fhir.TotalAccurate
 	}
 	query.Criteria = joined(all)
@@ -66,7 +72,7 @@ func (s *Search) PlanConditional(t fhir.ResourceType, rawQuery, base string) (fh
 		if q.code == "_format" || q.code == "_pretty" {
 			continue
 		}
-		if _, ok := controls[q.code]; ok {
+		if isControl(q.code) {
 			return nil, q.unsupported("it is no criterion for a conditional interaction")
 		}
 		c, known, err := p.criterion(q)

@@ -29,10 +29,6 @@ var storeParameters = map[string]func(p *planning, q *queryParameter) (fhir.Crit
 // unserved are the parameters of the specification's text that no definition
 // has, or none with an expression, and why they are refused.
 var unserved = map[string]string{
-	"_sort":          "sorting is not served yet",
-	"_include":       "including other resources is not served yet",
-	"_revinclude":    "including other resources is not served yet",
-	"_containedType": "contained resources are not searched",
 	"_score":         "matches are not ranked",
 	"_filter":        "filter expressions are not served yet",
 	"_query":         "there are no named queries",

@@ -1,0 +1,114 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"starling/internal/fhir"
+)
+
+// total is the number of matches of all pages; -1 if it was not asked for.
+type total struct {
+	matches   int64
+	estimated bool
+}
+
+// exactBelow is the estimate up to which counting costs next to nothing, so
+// the count is given instead.
+const exactBelow = 10_000
+
+// total counts the matches. A count that takes too long gives way to the
+// planner's estimate.
+func (s *Store) total(ctx context.Context, query *fhir.SearchQuery) (t total, err error) {
+	if t, done, err := s.knownTotal(query); done || err != nil {
+		return t, err
+	}
+	if query.Total == fhir.TotalEstimate {
+		err = s.withConn(ctx, func(conn *pgx.Conn) (err error) {
+			t, err = s.estimate(ctx, conn, query)
+			return err
+		})
+		if err != nil || t.matches >= exactBelow {
+			return t, err
+		}
+	}
+	shorter, cancel := context.WithTimeout(ctx, s.searchTimeout/countShare)
+	defer cancel()
+	err = s.withConn(shorter, func(conn *pgx.Conn) (err error) {
+		t, err = s.count(shorter, conn, query)
+		return err
+	})
+	if err == nil || shorter.Err() == nil || ctx.Err() != nil {
+		return t, err
+	}
+	err = s.withConn(ctx, func(conn *pgx.Conn) (err error) {
+		t, err = s.estimate(ctx, conn, query)
+		return err
+	})
+	return t, err
+}
+
+// knownTotal is the total that needs no look into the database.
+func (s *Store) knownTotal(query *fhir.SearchQuery) (t total, known bool, err error) {
+	t.matches = -1
+	if query.Cursor != "" {
+		cursor, err := s.decodeSearchCursor(query)
+		if err != nil {
+			return t, false, err
+		}
+		if cursor.Total != nil {
+			return cursor.total, true, nil
+		}
+	}
+	return t, query.Total == fhir.TotalNone, nil
+}
+
+func (s *Store) count(ctx context.Context, conn *pgx.Conn, query *fhir.SearchQuery) (total, error) {
+	var b sqlBuilder
+	b.write(`SELECT sum(n)::bigint FROM (`)
+	for i, t := range query.Types {
+		if i > 0 {
+			b.write(` UNION ALL `)
+		}
+		b.write(`SELECT count(*) AS n`)
+		if _, err := s.from(&b, t, query.Criteria, everywhere); err != nil {
+			return total{}, err
+		}
+	}
+	b.write(`) c`)
+	t := total{}
+	return t, conn.QueryRow(ctx, b.String(), b.args...).Scan(&t.matches)
+}
+
+var errNoPlan = errors.New("postgres: EXPLAIN gave no plan")
+
+// estimate asks the planner how many rows it expects, from its statistics.
+func (s *Store) estimate(ctx context.Context, conn *pgx.Conn, query *fhir.SearchQuery) (total, error) {
+	var b sqlBuilder
+	b.write(`EXPLAIN (FORMAT JSON) `)
+	for i, t := range query.Types {
+		if i > 0 {
+			b.write(` UNION ALL `)
+		}
+		b.write(`SELECT r.rid`)
+		if _, err := s.from(&b, t, query.Criteria, everywhere); err != nil {
+			return total{}, err
+		}
+	}
+	var text []byte
+	if err := conn.QueryRow(ctx, b.String(), b.args...).Scan(&text); err != nil {
+		return total{}, err
+	}
+	var plans []struct {
+		Plan struct {
+			Rows float64 `json:"Plan Rows"`
+		}
+	}
+	if err := json.Unmarshal(text, &plans); err != nil || len(plans) == 0 {
+		return total{}, errors.Join(errNoPlan, err)
+	}
+	return total{int64(plans[0].Plan.Rows), true}, nil
+}

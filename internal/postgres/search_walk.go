@@ -1,0 +1,147 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+
+	"starling/internal/fhir"
+)
+
+// walk finds the next matches by walking indexes. The order has a segment for
+// each key: of the resources that have no value for the keys before it, those
+// that have one for it, and at the end those that have none at all. Each is an
+// index's.
+func (q *searching) walk(ctx context.Context) ([]hit, error) {
+	last := len(q.query.Sort)
+	if i := slices.IndexFunc(q.query.Sort, func(key fhir.SortKey) bool { return always(key.Kind) }); i >= 0 {
+		last = i
+	}
+	segment, step := 0, 1
+	if q.backward() {
+		segment, step = last, -1
+	}
+	if q.cursor != nil {
+		segment = q.segmentOf(q.cursor.values)
+	}
+	var hits []hit
+	for ; segment >= 0 && segment <= last && len(hits) < q.wanted(); segment += step {
+		found, err := q.walkSegment(ctx, segment, q.wanted()-len(hits))
+		if err != nil {
+			return nil, err
+		}
+		hits = append(hits, found...)
+	}
+	return hits, nil
+}
+
+// segmentOf gives the segment that values belong to.
+func (q *searching) segmentOf(values []sortValue) int {
+	for i, v := range values {
+		if v.present {
+			return i
+		}
+	}
+	return len(values)
+}
+
+// walkSegment walks until it has wanted matches. Rows that are not a match's
+// best value, and ties, may make a longer walk necessary.
+func (q *searching) walkSegment(ctx context.Context, segment, wanted int) ([]hit, error) {
+	if segment < len(q.query.Sort) && q.query.Sort[segment].Kind == fhir.SortText {
+		return q.unindexed(ctx, segment)
+	}
+	for limit := wanted; ; limit = min(4*limit, mostWalked) {
+		hits, all, err := q.walkRows(ctx, segment, limit)
+		if err != nil {
+			return nil, err
+		}
+		if hits, err = q.ranked(ctx, hits); err != nil {
+			return nil, err
+		}
+		if all || len(hits) >= wanted {
+			return hits[:min(len(hits), wanted)], nil
+		}
+		if limit == mostWalked {
+			return nil, tooCostly("Too many resources are equal in what the search sorts by; narrow the search.")
+		}
+	}
+}
+
+// walkRows walks each type's index over limit rows and the rows equal to the
+// last. It gives the hits up to where all walks have come; all says that none
+// was cut off.
+func (q *searching) walkRows(ctx context.Context, segment, limit int) (hits []hit, all bool, err error) {
+	var b sqlBuilder
+	w := q.segmentWalk(segment)
+	for i, t := range q.query.Types {
+		if i > 0 {
+			b.write(` UNION ALL `)
+		}
+		b.write(`(`)
+		if err := w.write(&b, t, limit); err != nil {
+			return nil, false, err
+		}
+		b.write(`)`)
+	}
+	rows, err := q.conn.Query(ctx, b.String(), b.args...)
+	if err != nil {
+		return nil, false, err
+	}
+	defer rows.Close()
+	read, furthest := map[int16]int{}, map[int16]sortValue{}
+	var values []sortValue
+	for rows.Next() {
+		v := rows.RawValues()
+		h, err := hitOf(v)
+		if err != nil {
+			return nil, false, err
+		}
+		value := w.valueOf(v[6])
+		read[h.typ]++
+		if read[h.typ] == 1 || w.compare(value, furthest[h.typ]) > 0 {
+			furthest[h.typ] = value
+		}
+		hits, values = append(hits, h), append(values, value)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, false, err
+	}
+	all = true
+	var horizon sortValue
+	for typ, n := range read {
+		if n >= limit {
+			if all || w.compare(furthest[typ], horizon) < 0 {
+				horizon = furthest[typ]
+			}
+			all = false
+		}
+	}
+	kept, seen := hits[:0], map[int64]bool{}
+	for i := range hits {
+		// Rows of equal value may differ in what is not sorted by.
+		if (all || w.compare(values[i], horizon) <= 0) && !seen[hits[i].rid] && w.isBest(&hits[i], values[i]) {
+			seen[hits[i].rid] = true
+			kept = append(kept, hits[i])
+		}
+	}
+	return kept, all, nil
+}
+
+// unindexed reads all matches of a segment whose key has no index.
+func (q *searching) unindexed(ctx context.Context, segment int) ([]hit, error) {
+	narrower := *q.query
+	missing := fhir.And{}
+	if q.query.Criteria != nil {
+		missing = append(missing, q.query.Criteria)
+	}
+	for _, key := range q.query.Sort[:segment] {
+		missing = append(missing, fhir.Missing{Param: key.Param, Missing: true})
+	}
+	missing = append(missing, fhir.Missing{Param: q.query.Sort[segment].Param})
+	narrower.Criteria = missing
+	hits, err := (&searching{store: q.store, conn: q.conn, query: &narrower}).all(ctx, textSet+1)
+	if err != nil {
+		return nil, err
+	}
+	return q.ranked(ctx, hits)
+}
