@@ -125,12 +125,7 @@ func (a *attempt) answerRead(ctx context.Context, e *transactionEntry) (*Respons
 	case e.response != nil:
 		return e.response, nil
 	case e.search != nil:
-		page, err := a.tx.Search(ctx, e.search.query)
-		if err != nil {
-			return nil, err
-		}
-		body, err := a.searchset(e.request, e.search, page)
-		return &Response{Status: StatusOK, Body: body}, err
+		return a.answerSearch(ctx, a.tx, e.search)
 	case e.request.Interaction == Read:
 		resource, err := a.tx.Read(ctx, e.key)
 		if err != nil {

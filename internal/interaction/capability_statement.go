@@ -49,7 +49,15 @@ func (s *Service) appendCapability(dst []byte, t fhir.ResourceType) []byte {
 	if !searchable(t) {
 		return append(dst, '}')
 	}
-	dst = append(dst, `,"searchParam":[`...)
+	dst = append(dst, `,"searchInclude":["*",`...)
+	for _, link := range s.Planner.Includes(t) {
+		dst = append(appendString(dst, link), ',')
+	}
+	dst = append(closed(dst, ']'), `,"searchRevInclude":["*",`...)
+	for _, link := range s.Planner.RevIncludes(t) {
+		dst = append(appendString(dst, string(link.Source)+":"+link.Param), ',')
+	}
+	dst = append(closed(dst, ']'), `,"searchParam":[`...)
 	for _, p := range s.Served(t) {
 		dst = appendString(append(dst, `{"name":`...), p.Code)
 		dst = appendString(append(dst, `,"definition":`...), p.URL)

@@ -10,6 +10,7 @@ import (
 	"starling/internal/fhir"
 	"starling/internal/fhir/definition"
 	"starling/internal/fhir/element"
+	"starling/internal/fhir/search"
 	"starling/internal/validation"
 )
 
@@ -126,7 +127,7 @@ func TestCapabilities(t *testing.T) {
 		return []*definition.SearchParameter{r4.SearchParameter(t, "_id")}
 	}
 	s := &Service{
-		Definitions: r4, Served: served, Software: Software{Version: "1.0", Date: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
+		Definitions: r4, Served: served, Planner: search.New(r4), Software: Software{Version: "1.0", Date: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
 	}
 	ask := func(mode string) *Response {
 		response, err := s.capabilities(&Request{Interaction: Capabilities, Query: url.Values{"mode": {mode}}, Base: "http://x/fhir"})
@@ -166,7 +167,7 @@ func TestCapabilities(t *testing.T) {
 	if err != nil || again.Status != StatusNotModified || again.Body != nil {
 		t.Errorf("If-None-Match: %+v, %v", again, err)
 	}
-	other := &Service{Definitions: r4, Served: served, Software: Software{Version: "1.1", Date: s.Software.Date}}
+	other := &Service{Definitions: r4, Served: served, Planner: search.New(r4), Software: Software{Version: "1.1", Date: s.Software.Date}}
 	changed, err := other.capabilities(&Request{IfNoneMatch: full.ETag})
 	if err != nil || changed.Status != StatusOK || changed.ETag == full.ETag {
 		t.Errorf("another release has the ETag %s, %v", changed.ETag, err)

@@ -168,6 +168,8 @@ func pageURL(request *Request, rawQuery string) string {
 		at += "/_history"
 	case SearchCompartment:
 		at += "/" + request.CompartmentType
+	case Operation:
+		at += "/$" + request.Operation
 	}
 	if rawQuery == "" {
 		return at

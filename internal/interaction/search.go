@@ -2,7 +2,6 @@ package interaction
 
 import (
 	"context"
-	"net/url"
 	"strings"
 	"time"
 	"uuid"
@@ -13,20 +12,34 @@ import (
 // search finds resources of a type, of several or of a compartment
 // (https://hl7.org/fhir/R4/http.html#search).
 func (s *Service) search(ctx context.Context, request *Request) (*Response, error) {
-	plan, err := s.plan(request)
+	plan, err := s.plan(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.Store.Search(ctx, plan.query)
+	return s.answerSearch(ctx, s.Store, plan)
+}
+
+// answerSearch runs a search where finder looks and answers it.
+func (s *Service) answerSearch(ctx context.Context, finder fhir.Finder, plan *searchPlan) (*Response, error) {
+	page, err := finder.Search(ctx, plan.query)
 	if err != nil {
 		return nil, err
 	}
-	body, err := s.searchset(request, plan, page)
+	added, err := s.included(ctx, finder, plan, page.Matches)
+	if err != nil {
+		return nil, err
+	}
+	links, err := s.pageLinks(ctx, finder, plan, page)
+	if err != nil {
+		return nil, err
+	}
+	body, err := s.searchset(plan, page, added, links)
 	return &Response{Status: StatusOK, Body: body}, err
 }
 
 // searchPlan is a search ready to be run.
 type searchPlan struct {
+	request *Request
 	query   *fhir.SearchQuery
 	form    form
 	unknown []string // parameters that were ignored
@@ -34,7 +47,11 @@ type searchPlan struct {
 
 // plan reads the parameters of a search. Those that concern the answer alone
 // are not the planner's.
-func (s *Service) plan(request *Request) (*searchPlan, error) {
+func (s *Service) plan(ctx context.Context, request *Request) (*searchPlan, error) {
+	request, err := s.recall(ctx, request)
+	if err != nil {
+		return nil, err
+	}
 	f, err := parseForm(request.Query)
 	if err != nil {
 		return nil, err
@@ -56,13 +73,21 @@ func (s *Service) plan(request *Request) (*searchPlan, error) {
 		return nil, err
 	}
 	query.Cursor = cursor
-	if f.summary == summaryCount {
-		query.Count, query.Total = 0, fhir.TotalAccurate
+	switch f.summary {
+	case summaryCount:
+		query.Count = 0
+		if query.Total == fhir.TotalNone {
+			query.Total = fhir.TotalAccurate
+		}
+	case summaryText:
+		if len(query.Includes)+len(query.RevIncludes) > 0 {
+			return nil, fhir.NewError(fhir.KindInvalid, fhir.IssueInvalid, "_summary=text excludes _include and _revinclude.")
+		}
 	}
 	if request.Interaction == SearchCompartment {
 		query.Criteria = s.within(request, query)
 	}
-	return &searchPlan{query, f, unknown}, nil
+	return &searchPlan{request, query, f, unknown}, nil
 }
 
 // searchedTypes gives the types a search is about.
@@ -132,38 +157,65 @@ func (s *Service) within(request *Request, query *fhir.SearchQuery) fhir.Criteri
 	return fhir.And{query.Criteria, links}
 }
 
-// searchset answers a search.
-func (s *Service) searchset(request *Request, plan *searchPlan, page *fhir.SearchPage) (body []byte, err error) {
+// searchset answers a search: the matches, what was included with them, and
+// what is to be said about the search.
+func (s *Service) searchset(plan *searchPlan, page *fhir.SearchPage, added *inclusion, links []searchLink) (body []byte, err error) {
 	b := newBundle("searchset", time.Time{})
 	b.total(page.Total)
-	self := without(request.RawQuery, plan.unknown...)
-	b.link("self", pageURL(request, self))
-	if page.Next != "" {
-		next := without(self, cursorParameter) + "&" + cursorParameter + "=" + url.QueryEscape(page.Next)
-		b.link("next", pageURL(request, strings.TrimPrefix(next, "&")))
+	for _, link := range links {
+		b.link(link.relation, link.url)
 	}
-	for _, match := range page.Matches {
+	add := func(resource *fhir.Resource, mode string) error {
 		b.entry()
-		b.fullURL(request.Base, match.Key)
+		b.fullURL(plan.request.Base, resource.Key)
 		b.member("resource")
-		if b.json, err = s.appendForm(b.json, match, plan.form); err != nil {
-			return nil, err
+		if b.json, err = s.appendForm(b.json, resource, plan.form); err != nil {
+			return err
 		}
 		b.member("search")
-		b.json = append(b.json, `{"mode":"match"}`...)
+		b.json = append(b.json, `{"mode":"`+mode+`"}`...)
 		b.close()
+		return nil
 	}
-	if len(plan.unknown) > 0 {
+	for _, match := range page.Matches {
+		if err := add(match, "match"); err != nil {
+			return nil, err
+		}
+	}
+	for _, resource := range added.found {
+		if err := add(resource, "include"); err != nil {
+			return nil, err
+		}
+	}
+	if issues := remarks(plan, page, added); len(issues) > 0 {
 		b.entry()
 		b.member("fullUrl")
 		b.json = append(b.json, `"urn:uuid:`+uuid.NewV4().String()+`"`...)
 		b.member("resource")
-		b.json = AppendOutcome(b.json, ignored(plan.unknown))
+		b.json = AppendOutcome(b.json, issues)
 		b.member("search")
 		b.json = append(b.json, `{"mode":"outcome"}`...)
 		b.close()
 	}
 	return b.end(), nil
+}
+
+// remarks are the issues of a search that was answered.
+func remarks(plan *searchPlan, page *fhir.SearchPage, added *inclusion) []fhir.Issue {
+	issues := ignored(plan.unknown)
+	if page.Estimated && plan.query.Total == fhir.TotalAccurate {
+		issues = append(issues, fhir.Issue{
+			Severity: fhir.SeverityWarning, Code: fhir.IssueTooCostly,
+			Diagnostics: "Counting the matches took too long; the total is an estimate.",
+		})
+	}
+	if added.incomplete {
+		issues = append(issues, fhir.Issue{
+			Severity: fhir.SeverityWarning, Code: fhir.IssueIncomplete,
+			Diagnostics: "There is more to be included than a page may have; some of it is left out.",
+		})
+	}
+	return issues
 }
 
 // ignored names the parameters a search went without.

@@ -41,6 +41,10 @@ type Planner interface {
 	// PlanConditional parses the criteria of a conditional interaction, where
 	// anything not understood, and no criteria at all, is an error.
 	PlanConditional(t fhir.ResourceType, rawQuery string, base string) (fhir.Criterion, error)
+	// Includes lists the links that resources of a type have to others, as
+	// _include names them; RevIncludes those that others have to them.
+	Includes(t fhir.ResourceType) []string
+	RevIncludes(t fhir.ResourceType) []fhir.Include
 }
 
 // Service carries out interactions against a store.

@@ -256,7 +256,7 @@ func (t *transaction) readAhead(ctx context.Context) (err error) {
 	for _, e := range t.entries {
 		switch e.request.Interaction {
 		case SearchType, SearchSystem, SearchCompartment:
-			e.search, err = t.plan(e.request)
+			e.search, err = t.plan(ctx, e.request)
 		case HistoryInstance, HistoryType, HistorySystem:
 			_, err = historyQuery(e.request)
 		case VRead, Capabilities:

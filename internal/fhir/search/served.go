@@ -29,12 +29,12 @@ var storeParameters = map[string]func(p *planning, q *queryParameter) (fhir.Crit
 // unserved are the parameters of the specification's text that no definition
 // has, or none with an expression, and why they are refused.
 var unserved = map[string]string{
-	"_score":         "matches are not ranked",
-	"_filter":        "filter expressions are not served yet",
-	"_query":         "there are no named queries",
-	"_text":          "text search is not served yet",
-	"_content":       "text search is not served yet",
-	"_type":          "it is for searches of the whole system",
+	"_score":   "matches are not ranked",
+	"_filter":  "filter expressions are not served yet",
+	"_query":   "there are no named queries",
+	"_text":    "text search is not served yet",
+	"_content": "text search is not served yet",
+	"_type":    "it is for searches of the whole system",
 }
 
 // whyNotServed says why a parameter that has a definition is refused.

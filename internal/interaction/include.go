@@ -1,0 +1,189 @@
+package interaction
+
+import (
+	"context"
+
+	"starling/internal/fhir"
+	"starling/internal/fhir/element"
+)
+
+// The bounds of what a page includes.
+const (
+	maxIncluded = 1000
+	// maxRounds is how far :iterate goes from the matches.
+	maxRounds = 5
+	// maxLinks is how many links a round follows back.
+	maxLinks = 50_000
+)
+
+// inclusion finds the resources that matches refer to and that refer to them
+// (https://hl7.org/fhir/R4/search.html#revinclude). It goes in rounds, each of
+// which asks the store at most twice.
+type inclusion struct {
+	service    *Service
+	finder     fhir.Finder
+	plan       *searchPlan
+	found      []*fhir.Resource
+	seen       map[fhir.VersionKey]bool // matches, and what was found
+	asked      map[fhir.VersionKey]bool
+	incomplete bool // a bound was reached
+}
+
+// included finds what a page's matches bring along. A resource that is on the
+// page already is not repeated.
+func (s *Service) included(ctx context.Context, finder fhir.Finder, plan *searchPlan, matches []*fhir.Resource) (*inclusion, error) {
+	i := &inclusion{service: s, finder: finder, plan: plan}
+	if len(plan.query.Includes)+len(plan.query.RevIncludes) == 0 || len(matches) == 0 {
+		return i, nil
+	}
+	i.seen, i.asked = map[fhir.VersionKey]bool{}, map[fhir.VersionKey]bool{}
+	for _, match := range matches {
+		i.seen[versionOf(match)] = true
+		i.asked[fhir.VersionKey{Key: match.Key}] = true
+	}
+	includes, back := plan.query.Includes, plan.query.RevIncludes
+	from := matches
+	for round := 0; len(from) > 0 && len(includes)+len(back) > 0; round++ {
+		if round == maxRounds {
+			i.incomplete = true
+			break
+		}
+		before := len(i.found)
+		if err := i.forward(ctx, from, includes); err != nil {
+			return nil, err
+		}
+		if err := i.backward(ctx, from, back); err != nil {
+			return nil, err
+		}
+		from = i.found[before:]
+		includes, back = iterated(plan.query.Includes), iterated(plan.query.RevIncludes)
+	}
+	return i, nil
+}
+
+func versionOf(r *fhir.Resource) fhir.VersionKey {
+	return fhir.VersionKey{Key: r.Key, VersionID: r.VersionID}
+}
+
+func iterated(all []fhir.Include) (out []fhir.Include) {
+	for _, include := range all {
+		if include.Iterate {
+			out = append(out, include)
+		}
+	}
+	return out
+}
+
+// forward reads what resources refer to. A reference to a version brings that
+// version.
+func (i *inclusion) forward(ctx context.Context, from []*fhir.Resource, includes []fhir.Include) error {
+	if len(includes) == 0 {
+		return nil
+	}
+	var keys []fhir.VersionKey
+	for _, resource := range from {
+		index, err := i.index(resource)
+		if err != nil {
+			return err
+		}
+		for _, reference := range index.References {
+			key := fhir.VersionKey{Key: fhir.Key{Type: reference.Type, ID: reference.ID}}
+			if key.Type == "" || key.ID == "" || !follows(includes, resource.Type, reference.Param, key.Type) {
+				continue
+			}
+			if reference.Version != "" {
+				version, ok := parseVersion(reference.Version)
+				if !ok {
+					continue
+				}
+				key.VersionID = version
+			}
+			if !i.asked[key] {
+				i.asked[key] = true
+				keys = append(keys, key)
+			}
+		}
+	}
+	if most := maxIncluded - len(i.found); len(keys) > most {
+		keys, i.incomplete = keys[:most], true
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	read, err := i.finder.ReadAll(ctx, keys)
+	i.add(read)
+	return err
+}
+
+// index reads a resource's references. What is stored has passed narrower
+// limits.
+func (i *inclusion) index(resource *fhir.Resource) (*fhir.Index, error) {
+	tree, err := element.Parse(resource.AppendJSON(nil), element.Limits{Depth: 1 << 20, Size: 1 << 30})
+	if err != nil {
+		return nil, err
+	}
+	return i.service.Indexer.Index(resource.Type, tree.Root(), i.plan.request.Base)
+}
+
+// follows reports whether one of the includes is about a link.
+func follows(includes []fhir.Include, source fhir.ResourceType, param string, target fhir.ResourceType) bool {
+	for _, include := range includes {
+		if (include.Source == "" || include.Source == source) && (include.Param == "" || include.Param == param) &&
+			(include.Target == "" || include.Target == target) {
+			return true
+		}
+	}
+	return false
+}
+
+// backward finds what refers to resources.
+func (i *inclusion) backward(ctx context.Context, to []*fhir.Resource, includes []fhir.Include) error {
+	if len(includes) == 0 {
+		return nil
+	}
+	var links []fhir.Link
+	ways := map[fhir.ResourceType][]fhir.Include{}
+	for _, resource := range to {
+		known, ok := ways[resource.Type]
+		if !ok {
+			for _, way := range i.service.Planner.RevIncludes(resource.Type) {
+				if follows(includes, way.Source, way.Param, resource.Type) {
+					known = append(known, way)
+				}
+			}
+			ways[resource.Type] = known
+		}
+		for _, way := range known {
+			links = append(links, fhir.Link{Source: way.Source, Param: way.Param, Target: resource.Key})
+		}
+	}
+	if len(links) > maxLinks {
+		return fhir.NewError(fhir.KindInvalid, fhir.IssueTooCostly,
+			"_revinclude asks for too many kinds of link to too many resources; name types, or ask for smaller pages with _count.")
+	}
+	most := maxIncluded - len(i.found)
+	if len(links) == 0 || most <= 0 {
+		i.incomplete = i.incomplete || len(links) > 0
+		return nil
+	}
+	// Those found already come back, too.
+	found, err := i.finder.Referring(ctx, links, most+len(i.seen)+1)
+	i.add(found)
+	return err
+}
+
+// add keeps what is not on the page yet.
+func (i *inclusion) add(resources []*fhir.Resource) {
+	for _, resource := range resources {
+		key := versionOf(resource)
+		if i.seen[key] {
+			continue
+		}
+		if len(i.found) == maxIncluded {
+			i.incomplete = true
+			return
+		}
+		i.seen[key] = true
+		i.found = append(i.found, resource)
+	}
+}
