@@ -25,7 +25,10 @@ type operation struct {
 // servedOfTerminology those that need Service.Terminology.
 var (
 	served = map[string]operation{
-		operationBase + "Resource-validate": {body: "resource", run: (*Service).validate},
+		operationBase + "Resource-validate":    {body: "resource", run: (*Service).validate},
+		operationBase + "Patient-everything":   {run: (*Service).everything},
+		operationBase + "Encounter-everything": {run: (*Service).everything},
+		operationBase + "Observation-lastn":    {run: (*Service).lastN},
 	}
 	servedOfTerminology = map[string]operation{
 		operationBase + "ValueSet-expand":          {body: "valueSet", run: ofTerminology((*Service).expand)},
