@@ -54,6 +54,9 @@ type Issue struct {
 	// Expression is the FHIRPath of the element at fault, "Patient.name[0]";
 	// empty if none applies.
 	Expression string
+	// Constraint is the key of the invariant that does not hold, "obs-6";
+	// empty for other issues.
+	Constraint string
 }
 
 // Kind groups errors by how a request failed. The one table from Kind to HTTP

@@ -1,82 +1,124 @@
 package validation
 
 import (
-	"slices"
-	"sync"
-
 	"starling/internal/fhir"
+	"starling/internal/fhir/definition"
 	"starling/internal/fhir/element"
 )
 
-// binding is the rule of a required binding on values of a type; nil if the
-// type has no codes. The value set is expanded when the first value comes; one
-// that cannot be enumerated here accepts everything.
-func (v *Validator) binding(typeName, valueSet string) rule {
-	b := &binding{valueSet: valueSet}
-	b.codes = sync.OnceValue(func() map[string][]string {
-		codes, ok := v.registry.Codes(valueSet)
-		if !ok {
-			return nil
-		}
-		return codes
-	})
-	switch typeName {
-	case "code", "string", "uri":
-		return b.code
-	case "Coding":
-		return b.coding
-	case "CodeableConcept":
-		return b.concept
+// binding is the rule of a binding on coded values
+// (https://hl7.org/fhir/R4/terminologies.html#strength). Outside of a required
+// one a value is an error; outside of an extensible one it is a warning, told
+// where all is told; the others say nothing.
+type binding struct {
+	valueSet string
+	required bool
+}
+
+func newBinding(b *definition.Binding) *binding {
+	switch {
+	case b == nil || b.ValueSet == "":
+		return nil
+	case b.Strength == "required", b.Strength == "extensible":
+		return &binding{valueSet: b.ValueSet, required: b.Strength == "required"}
 	}
 	return nil
 }
 
-type binding struct {
-	valueSet string
-	codes    func() map[string][]string // code → systems; nil if not enumerable
+// bindingRule makes the rule for values of a type, nil for one without codes.
+func bindingRule(typeName string, definition *definition.Binding) rule {
+	b := newBinding(definition)
+	if b == nil {
+		return nil
+	}
+	switch typeName {
+	case "code", "string", "uri", "Coding", "CodeableConcept", "Quantity":
+		return func(r *run, n element.Node) { r.bound(n, typeName, b) }
+	}
+	return nil
 }
 
-func (b *binding) code(r *run, n element.Node) {
-	codes := b.codes()
-	if codes == nil {
+// bound checks a value of a type against a binding.
+func (r *run) bound(n element.Node, typeName string, b *binding) {
+	if !b.required && !r.mode.Advice || r.validator.memberOf(b.valueSet, typeName, n) != No {
 		return
 	}
-	if _, ok := codes[n.Str()]; !ok {
-		r.issue(n, fhir.IssueCodeInvalid, "the code %s is not in the required value set %s", describe(n), b.valueSet)
+	severity, kind := fhir.SeverityError, "required"
+	if !b.required {
+		severity, kind = fhir.SeverityWarning, "extensible"
 	}
-}
-
-func (b *binding) coding(r *run, n element.Node) {
-	if codes := b.codes(); codes != nil && !isIn(codes, n) && !saysWhyMissing(n, "code") {
-		r.issue(n, fhir.IssueCodeInvalid, "the coding %s|%s is not in the required value set %s",
-			shorten(n.Get("system").Str()), shorten(n.Get("code").Str()), b.valueSet)
-	}
-}
-
-// concept wants one of the codings to be in the value set.
-func (b *binding) concept(r *run, n element.Node) {
-	codes := b.codes()
-	if codes == nil {
+	if typeName != "CodeableConcept" {
+		system, code := codeOf(typeName, n)
+		if system != "" {
+			system += "|"
+		}
+		r.add(n, severity, fhir.IssueCodeInvalid, "", "the code %s is not in the %s value set %s", quote(system+code), kind, b.valueSet)
 		return
 	}
-	codings := n.Get("coding")
-	for coding := range codings.Children() {
-		if isIn(codes, coding) {
-			return
+	first := n.Get("coding").At(0)
+	if !first.Exists() {
+		r.add(n, severity, fhir.IssueCodeInvalid, "", "there is no coding, but one in the %s value set %s is expected", kind, b.valueSet)
+		return
+	}
+	r.add(n, severity, fhir.IssueCodeInvalid, "", "no coding is in the %s value set %s; the first is %s|%s",
+		kind, b.valueSet, shorten(first.Get("system").Str()), shorten(first.Get("code").Str()))
+}
+
+// memberOf says whether a value is in a value set: a concept is if one of its
+// codings is. A value without code, but with extensions that may say why, is
+// not held against it.
+func (v *Validator) memberOf(valueSet, typeName string, n element.Node) Membership {
+	if typeName != "CodeableConcept" {
+		if n.Kind() == element.Object && saysWhyMissing(n, "code") {
+			return Unknown
+		}
+		system, code := codeOf(typeName, n)
+		if code == "" {
+			return No
+		}
+		return v.terminology.Member(valueSet, system, code)
+	}
+	if saysWhyMissing(n, "coding") {
+		return Unknown
+	}
+	answer := No
+	for coding := range n.Get("coding").Children() {
+		if saysWhyMissing(coding, "code") {
+			answer = Unknown
+			continue
+		}
+		system, code := codeOf("Coding", coding)
+		switch m := v.codingMember(valueSet, system, code); m {
+		case Yes:
+			return Yes
+		case Unknown:
+			answer = Unknown
 		}
 	}
-	switch {
-	case codings.Len() > 0:
-		first := codings.At(0)
-		r.issue(n, fhir.IssueCodeInvalid, "no coding is in the required value set %s; the first is %s|%s",
-			b.valueSet, shorten(first.Get("system").Str()), shorten(first.Get("code").Str()))
-	case !saysWhyMissing(n, "coding"):
-		r.issue(n, fhir.IssueCodeInvalid, "there is no coding, but one in the value set %s is required", b.valueSet)
+	if answer == No && !n.Get("coding").Exists() {
+		// Whether the value set is one that can be had.
+		return v.terminology.Member(valueSet, "", "")
 	}
+	return answer
 }
 
-func isIn(codes map[string][]string, coding element.Node) bool {
-	return slices.Contains(codes[coding.Get("code").Str()], coding.Get("system").Str())
+// codingMember asks for a coding: one without a system is in no value set, but
+// only where the value set can be had.
+func (v *Validator) codingMember(valueSet, system, code string) Membership {
+	m := v.terminology.Member(valueSet, system, code)
+	if m == Yes && system == "" {
+		return No
+	}
+	return m
+}
+
+// codeOf reads the system and code of a value.
+func codeOf(typeName string, n element.Node) (system, code string) {
+	switch typeName {
+	case "Coding", "Quantity":
+		return n.Get("system").Str(), n.Get("code").Str()
+	}
+	return "", n.Str()
 }
 
 // saysWhyMissing reports whether a value lacks a member and has extensions

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"starling/internal/fhir/definition"
+	"starling/internal/fhir/fhirpath"
 )
 
 // compile makes the shape of a type, and of the elements below it that have
@@ -12,10 +13,12 @@ import (
 func compile(v *Validator, t *definition.Type) *shape {
 	c := compiler{validator: v, shapes: map[*definition.Element]*shape{}}
 	s := c.shape(t.Name, t.Root)
+	s.typeName, s.resource = t.Name, t.Kind == definition.KindResource
 	if t.Kind == definition.KindResource {
 		s.members["resourceType"] = &member{name: "resourceType", kind: memberResourceType}
 	}
 	s.rules = append(s.rules, typeRules(t.Name)...)
+	c.deepen()
 	return s
 }
 
@@ -25,6 +28,7 @@ type compiler struct {
 }
 
 func (c *compiler) shape(name string, e *definition.Element) *shape {
+	v := c.validator
 	if e.Content != nil {
 		e, name = e.Content, e.Content.Path
 	}
@@ -46,7 +50,38 @@ func (c *compiler) shape(name string, e *definition.Element) *shape {
 			c.member(s, s.slots[i], "_"+name, e)
 		}
 	}
+	s.invariants = v.invariants(s, e.Constraint)
 	return s
+}
+
+// deepen marks the shapes that FHIRPath must reach, and compiles the ways to
+// them. Elements may contain themselves, so it goes on until nothing changes.
+func (c *compiler) deepen() {
+	for _, s := range c.shapes {
+		for _, i := range s.invariants {
+			s.deep = s.deep || !i.presenceDecides
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, s := range c.shapes {
+			for _, m := range s.members {
+				if m.slot == nil || !m.deep() {
+					continue
+				}
+				if m.slot.navigate == nil {
+					m.slot.navigate = c.validator.navigation(m.slot.element.Name)
+				}
+				changed = changed || !s.deep
+				s.deep = true
+			}
+		}
+	}
+}
+
+// navigation is the expression for an element of a name.
+func (v *Validator) navigation(name string) *fhirpath.Expression {
+	return v.expression("`" + name + "`")
 }
 
 // jsonNames are the names an element's value may have in JSON.
@@ -81,10 +116,36 @@ func (c *compiler) member(s *shape, slot *slot, name string, parent *definition.
 	case primitives[property.Type] != nil:
 		m.kind, m.primitive = memberPrimitive, primitives[property.Type]
 	}
-	if b := slot.element.Binding; b != nil && b.Strength == "required" {
-		if rule := c.validator.binding(property.Type, b.ValueSet); rule != nil {
+	c.rules(m, slot.element, property.Type)
+}
+
+// rules adds what an element asks of the values of one of its members.
+func (c *compiler) rules(m *member, e *definition.Element, typeName string) {
+	v := c.validator
+	switch typeName {
+	case "canonical", "uri", "url":
+		m.link = true
+	}
+	m.link = m.link || e.Path == "Reference.reference"
+	if b := e.Binding; b != nil {
+		if rule := bindingRule(typeName, b); rule != nil {
 			m.rules = append(m.rules, rule)
 		}
+	}
+	for i := range e.Types {
+		t := &e.Types[i]
+		if t.Code != typeName {
+			continue
+		}
+		if targets := v.targets(t.TargetProfiles); typeName == "Reference" && targets != nil {
+			m.rules = append(m.rules, targets.rule)
+		}
+		if len(t.Profiles) > 0 && m.own == nil {
+			m.rules = append(m.rules, profilesRule(typeName, t.Profiles))
+		}
+	}
+	if m.own == nil && m.kind != memberResource {
+		m.invariants = v.invariants(nil, e.Constraint)
 	}
 }
 

@@ -1,6 +1,7 @@
 package validation_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +21,11 @@ var rightlyRefused = map[string]string{
 	"ActivityDefinition-heart-valve-replacement":   "txt-2",
 	"EventDefinition-example":                      "txt-2",
 	"Questionnaire-zika-virus-exposure-assessment": "txt-2",
+	"DeviceMetric-example":                         "the reference is to a DeviceDefinition",
+	"DeviceUseStatement-example":                   "the reference is to a Procedure",
+	"MedicationRequest-medrx0301":                  "the reference is to a Practitioner",
+	"Observation-clinical-gender":                  "the reference is to a Encounter",
+	"Basic-referral":                               "the modifier extension", // policy: unknown ones are refused
 }
 
 func TestSpecificationExamples(t *testing.T) {
@@ -27,10 +33,13 @@ func TestSpecificationExamples(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			issues := validate(t, string(text))
 			rule, refused := rightlyRefused[name]
-			if refused && len(issues) == 0 {
+			if refused && !hasErrors(issues) {
 				t.Errorf("accepted, though: %s", rule)
 			}
 			for _, issue := range issues {
+				if issue.Severity != fhir.SeverityError {
+					continue
+				}
 				if !refused || !strings.Contains(issue.Diagnostics, rule) {
 					t.Errorf("%s: %s", issue.Expression, issue.Diagnostics)
 				}
@@ -42,15 +51,21 @@ func TestSpecificationExamples(t *testing.T) {
 func TestSynthea(t *testing.T) {
 	for name, text := range corpus(t, "synthea/synthea-r4-smart.sample60.tar.xz") {
 		t.Run(name, func(t *testing.T) {
-			for _, issue := range validate(t, string(text)) {
+			for _, issue := range onlyErrors(validate(t, string(text))) {
 				t.Errorf("%s: %s", issue.Expression, issue.Diagnostics)
 			}
 			for entry := range parse(t, string(text)).Get("entry").Children() {
 				resource := entry.Get("resource")
-				for _, issue := range validator().Validate(fhir.ResourceType(resource.Get("resourceType").Str()), resource) {
+				for _, issue := range onlyErrors(validator().Validate(fhir.ResourceType(resource.Get("resourceType").Str()), resource)) {
 					t.Errorf("alone: %s: %s", issue.Expression, issue.Diagnostics)
 				}
 			}
 		})
 	}
 }
+
+func onlyErrors(issues []fhir.Issue) []fhir.Issue {
+	return slices.DeleteFunc(issues, func(issue fhir.Issue) bool { return issue.Severity != fhir.SeverityError })
+}
+
+func hasErrors(issues []fhir.Issue) bool { return len(onlyErrors(slices.Clone(issues))) > 0 }

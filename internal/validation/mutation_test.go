@@ -115,7 +115,7 @@ func checkMutations(t *testing.T, found []mutation) {
 	t.Helper()
 	for _, mutation := range found {
 		issues := validate(t, string(mutation.text))
-		if len(issues) == 0 {
+		if !hasErrors(issues) {
 			t.Errorf("%s %s: not found", mutation.path, mutation.kind)
 		}
 		for _, issue := range issues {

@@ -3,17 +3,37 @@ package validation
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"starling/internal/fhir"
 	"starling/internal/fhir/element"
+	"starling/internal/fhir/fhirpath"
 )
 
 // run is the check of one resource.
 type run struct {
 	validator *Validator
 	root      element.Node
+	mode      Mode
 	issues    []fhir.Issue
-	contained bool // the resource being checked is a contained one
+	errors    int // reported or probed
+	warnings  int
+	probing   int // issues are counted, not kept
+
+	current   element.Node // the resource being checked
+	container element.Node // the one that contains it, or itself
+	contained bool         // they differ
+	links     []link       // the "#id" of the container so far
+	bundle    element.Node
+	entries   map[string]element.Node // of the Bundle, by fullUrl
+	base      string                  // of relative references in the Bundle's entry
+
+	env         fhirpath.Environment
+	items       []fhirpath.Item // a stack of values that expressions gave
+	evaluations int
+	started     time.Time
+	tooCostly   bool
+	depth       int // of profiles within profiles
 }
 
 // resource checks a resource, of type want or of any if that is "".
@@ -33,13 +53,36 @@ func (r *run) resource(n element.Node, want string) {
 	case !r.validator.registry.IsResourceType(name):
 		r.issue(n, fhir.IssueStructure, "there is no resource type %s", describe(t))
 	default:
-		r.object(n, r.validator.shapeOf(name))
+		r.typed(n, name)
 	}
 }
 
-// object checks the members of an object, and that none is missing.
-func (r *run) object(n element.Node, s *shape) {
+// typed checks a resource of a known type, as the current one.
+func (r *run) typed(n element.Node, name string) {
+	current, container, links, bundle, entries := r.current, r.container, r.links, r.bundle, r.entries
+	r.current = n
+	if !r.contained {
+		r.container, r.links = n, nil
+	}
+	if name == "Bundle" {
+		r.bundle, r.entries = n, nil
+	}
+	r.env.Resource = fhirpath.Item{}
+	s := r.validator.shapeOf(name)
+	r.object(n, s, fhirpath.Item{})
+	r.whole(n, name)
+	r.env.Resource = fhirpath.Item{}
+	if !r.contained {
+		r.links = links
+	}
+	r.current, r.container, r.bundle, r.entries = current, container, bundle, entries
+}
+
+// object checks the members of an object, that none is missing, and its rules.
+// item is the object for FHIRPath, where its walker knew it.
+func (r *run) object(n element.Node, s *shape, item fhirpath.Item) {
 	var seen slotSet
+	errors := r.errors
 	for child := range n.Children() {
 		if r.full() {
 			return
@@ -56,11 +99,19 @@ func (r *run) object(n element.Node, s *shape) {
 			r.again(n, child, s, m)
 		}
 		seen.add(m.slot.index)
-		if m.slot.list {
-			r.list(n, child, m)
-		} else {
-			r.single(n, child, m)
+		items := len(r.items)
+		if m.deep() {
+			if !item.Exists() {
+				item = r.item(n, s)
+			}
+			r.navigate(item, m)
 		}
+		if m.slot.list {
+			r.list(n, child, m, r.items[items:])
+		} else {
+			r.single(n, child, m, r.items[items:])
+		}
+		r.items = r.items[:items]
 	}
 	if !seen.covers(&s.required) {
 		r.missing(n, s, &seen)
@@ -68,6 +119,29 @@ func (r *run) object(n element.Node, s *shape) {
 	for _, rule := range s.rules {
 		rule(r, n)
 	}
+	// An element of the wrong structure breaks more rules than its author
+	// needs to hear of.
+	if s.resource || r.errors == errors {
+		r.holds(n, s, seen, item)
+	}
+}
+
+// navigate puts the values of a member's element on the stack of items.
+func (r *run) navigate(item fhirpath.Item, m *member) {
+	if m.slot.navigate == nil {
+		return
+	}
+	r.items, _ = m.slot.navigate.Append(r.items, r.environment(), item)
+}
+
+// itemOf is the item of a value; items are in the order of the values.
+func itemOf(n element.Node, items []fhirpath.Item) fhirpath.Item {
+	for i := range items {
+		if items[i].Node().Same(n) {
+			return items[i]
+		}
+	}
+	return fhirpath.Item{}
 }
 
 // again checks a member whose element another member had before: a primitive
@@ -89,23 +163,23 @@ func (r *run) missing(n element.Node, s *shape, seen *slotSet) {
 	for _, slot := range s.slots {
 		if s.required.has(slot.index) && !seen.has(slot.index) {
 			name := slot.element.Name
-			r.issueAt(r.location(n)+"."+name, fhir.IssueRequired, "%s is required, but missing", slot.element.Path)
+			r.issueBelow(n, name, fhir.IssueRequired, "%s is required, but missing", slot.element.Path)
 		}
 	}
 }
 
-func (r *run) single(parent, n element.Node, m *member) {
+func (r *run) single(parent, n element.Node, m *member, items []fhirpath.Item) {
 	switch n.Kind() {
 	case element.Array:
 		r.issue(n, fhir.IssueStructure, "%s does not repeat: expected %s, found an array", m.slot.element.Path, m.expected())
 	case element.Null:
 		r.issue(n, fhir.IssueStructure, "%s is null; leave the member out instead", m.slot.element.Path)
 	default:
-		r.value(n, m)
+		r.value(parent, n, m, items)
 	}
 }
 
-func (r *run) list(parent, n element.Node, m *member) {
+func (r *run) list(parent, n element.Node, m *member, items []fhirpath.Item) {
 	if n.Kind() != element.Array {
 		r.issue(n, fhir.IssueStructure, "%s may repeat: expected an array, found %s", m.slot.element.Path, describe(n))
 		return
@@ -120,7 +194,10 @@ func (r *run) list(parent, n element.Node, m *member) {
 			return
 		}
 		if item.Kind() != element.Null {
-			r.value(item, m)
+			if len(items) > 0 && !items[0].Node().Same(item) {
+				items = items[1:]
+			}
+			r.value(parent, item, m, items)
 		} else {
 			if beside == nil {
 				beside = slices.Collect(parent.Get(m.beside).Children())
@@ -143,36 +220,50 @@ func (r *run) padding(n element.Node, m *member, beside []element.Node, index in
 	}
 }
 
-// value checks one value of a member.
-func (r *run) value(n element.Node, m *member) {
+// value checks one value of a member of parent. items are those of the
+// member's values, where they are known.
+func (r *run) value(parent, n element.Node, m *member, items []fhirpath.Item) {
+	errors := r.errors
 	switch m.kind {
 	case memberPrimitive:
 		if !r.primitive(n, m) {
 			return
 		}
 	case memberExtra:
-		r.element(n, m, r.validator.shapeOf("Element"))
+		r.element(n, m, r.validator.shapeOf("Element"), fhirpath.Item{})
 	case memberResource:
-		r.inner(n, m)
+		r.inner(parent, n, m)
 	default:
-		s := m.own
+		s, item := m.own, fhirpath.Item{}
 		if s == nil {
 			if s = m.loaded.Load(); s == nil {
 				s = r.validator.shapeOf(m.typeName)
 				m.loaded.Store(s)
 			}
+		} else if s.deep {
+			item = itemOf(n, items)
 		}
-		if !r.element(n, m, s) {
+		if !r.element(n, m, s, item) {
 			return
+		}
+		if m.typeName == "Extension" {
+			r.extension(parent, n, m)
 		}
 	}
 	for _, rule := range m.rules {
 		rule(r, n)
 	}
+	if len(m.invariants) > 0 && r.errors == errors {
+		if item := itemOf(n, items); item.Exists() {
+			for _, i := range m.invariants {
+				r.evaluate(n, i, item)
+			}
+		}
+	}
 }
 
 // element checks a value that must be an object, and reports whether it is.
-func (r *run) element(n element.Node, m *member, s *shape) bool {
+func (r *run) element(n element.Node, m *member, s *shape, item fhirpath.Item) bool {
 	if n.Kind() != element.Object {
 		r.issue(n, fhir.IssueStructure, "%s must be %s, found %s", m.slot.element.Path, m.expected(), describe(n))
 		return false
@@ -182,10 +273,10 @@ func (r *run) element(n element.Node, m *member, s *shape) bool {
 		return false
 	}
 	if m.kind != memberExtra && hasIDAlone(n) {
-		r.issue(n, fhir.IssueInvariant, "ele-1: %s has an id, but neither a value nor children", m.slot.element.Path)
+		r.breach(n, fhir.IssueInvariant, "ele-1", "%s has an id, but neither a value nor children", m.slot.element.Path)
 		return false
 	}
-	r.object(n, s)
+	r.object(n, s, item)
 	return true
 }
 
@@ -218,21 +309,28 @@ func (r *run) primitive(n element.Node, m *member) bool {
 		r.issue(n, fault.code, "%s is %s: %s", m.slot.element.Path, describe(n), fault.message)
 		return false
 	}
+	if m.link && n.Raw()[1] == '#' {
+		start, _ := n.Span()
+		r.links = append(r.links, link{n.Str(), start})
+	}
 	return true
 }
 
 // inner checks a resource inside of another: contained, or in a Bundle's entry
 // or a parameter.
-func (r *run) inner(n element.Node, m *member) {
+func (r *run) inner(parent, n element.Node, m *member) {
 	contained := m.slot.element.Name == "contained"
 	if contained && r.contained {
-		r.issue(n, fhir.IssueInvariant, "dom-2: a contained resource contains another")
+		r.breach(n, fhir.IssueInvariant, "dom-2", "a contained resource contains another")
 		return
 	}
-	before := r.contained
+	before, base := r.contained, r.base
 	r.contained = contained
+	if !contained {
+		r.base = baseOf(parent.Get("fullUrl").Str())
+	}
 	r.resource(n, "")
-	r.contained = before
+	r.contained, r.base = before, base
 }
 
 func (r *run) unknown(n element.Node, s *shape) {

@@ -1,16 +1,27 @@
 package validation
 
 import (
+	"crypto/sha1" //nolint:gosec // FHIR defines Attachment.hash so
+	"encoding/base64"
+	"strconv"
 	"strings"
 
 	"starling/internal/fhir"
 	"starling/internal/fhir/element"
+	"starling/internal/fhir/fhirpath"
 )
 
-// typeRules are the rules of a whole type that belong to its structure.
+// typeRules are the rules of whole types that functions check.
 func typeRules(name string) []rule {
-	if name == "Extension" {
+	switch name {
+	case "Extension":
 		return []rule{extensionRule}
+	case "Reference":
+		return []rule{referenceRule}
+	case "Period":
+		return []rule{periodRule}
+	case "Attachment":
+		return []rule{attachmentRule}
 	}
 	return nil
 }
@@ -29,8 +40,72 @@ func extensionRule(r *run, n element.Node) {
 	}
 	switch {
 	case value && nested:
-		r.issue(n, fhir.IssueExtension, "ext-1: the extension has both a value and extensions, but may have one of them only")
+		r.breach(n, fhir.IssueExtension, "ext-1", "the extension has both a value and extensions, but may have one of them only")
 	case !value && !nested:
-		r.issue(n, fhir.IssueExtension, "ext-1: the extension has neither a value nor extensions")
+		r.breach(n, fhir.IssueExtension, "ext-1", "the extension has neither a value nor extensions")
+	}
+}
+
+// referenceRule: a reference to a contained resource finds it (ref-1,
+// https://hl7.org/fhir/R4/references.html#contained).
+func referenceRule(r *run, n element.Node) {
+	id, local := strings.CutPrefix(n.Get("reference").Str(), "#")
+	if !local || id == "" {
+		return
+	}
+	if !r.containedOf(id).Exists() {
+		r.breach(n, fhir.IssueInvariant, "ref-1", "the reference is to the contained resource %s, and there is none with that id", quote(id))
+	}
+}
+
+// periodRule: a period does not end before it starts (per-1). Times that are
+// not equally precise are compared by FHIRPath, which leaves some open.
+func periodRule(r *run, n element.Node) {
+	start, end := n.Get("start").Str(), n.Get("end").Str()
+	if start == "" || end == "" {
+		return
+	}
+	before := start <= end
+	if !sameForm(start, end) {
+		expression := r.validator.expression("start <= end")
+		value, known, err := expression.Test(nil, fhirpath.Element(r.validator.registry, "Period", n))
+		before = err != nil || !known || value
+	}
+	if !before {
+		r.breach(n, fhir.IssueInvariant, "per-1", "the period starts at %s, after its end at %s", quote(start), quote(end))
+	}
+}
+
+// sameForm reports whether two times order as their texts do: as precise as
+// each other, in one zone.
+func sameForm(a, b string) bool {
+	if len(a) != len(b) || len(a) < len("2000-01-01T00:00:00Z") {
+		return len(a) == len(b)
+	}
+	zone := len(a) - 1
+	if a[zone] != 'Z' {
+		zone = len(a) - len("+00:00")
+	}
+	return a[zone:] == b[zone:]
+}
+
+// attachmentRule: data is what size and hash say. Another hash is a warning,
+// since the specification's own examples have it of what data was made from
+// (https://hl7.org/fhir/R4/datatypes.html#Attachment).
+func attachmentRule(r *run, n element.Node) {
+	data := n.Get("data")
+	size, hash := n.Get("size"), n.Get("hash")
+	if !data.Exists() || !size.Exists() && !hash.Exists() {
+		return
+	}
+	content, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(data.Str()), ""))
+	if err != nil {
+		return
+	}
+	if size.Exists() && size.Literal() != strconv.Itoa(len(content)) {
+		r.issue(n, fhir.IssueStructure, "the attachment says its size is %s, but its data has %d bytes", describe(size), len(content))
+	}
+	if sum := sha1.Sum(content); hash.Exists() && hash.Str() != base64.StdEncoding.EncodeToString(sum[:]) {
+		r.warn(n, fhir.IssueValue, "", "the hash of the attachment is not the SHA-1 of its data")
 	}
 }

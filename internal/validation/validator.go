@@ -9,22 +9,77 @@ import (
 	"starling/internal/fhir/element"
 )
 
-// Validator checks resources against the definitions of one registry. It is a
-// snapshot: what it has compiled holds for that registry, and when definitions
-// change another Validator takes its place. It is safe for concurrent use.
+// Validator checks resources against the definitions of one registry and the
+// profiles it was given. It is a snapshot: when profiles change another
+// Validator, made by With, takes its place and shares what is compiled of the
+// registry. It is safe for concurrent use.
 type Validator struct {
-	registry *definition.Registry
-	shapes   sync.Map // name of a type → *shape
+	*compiled
+	terminology Terminology
+	stored      *profiles // nil: none but the registry's
+	questions   func(canonical string) (element.Node, bool)
 }
 
-// New makes a validator. It compiles nothing yet.
-func New(registry *definition.Registry) *Validator { return &Validator{registry: registry} }
+// compiled is what all validators of a registry share, filled on first use.
+type compiled struct {
+	registry    *definition.Registry
+	shapes      sync.Map // name of a type → *shape
+	expressions sync.Map // text → *fhirpath.Expression
+	published   *profiles
+}
+
+// Mode says how a resource is checked. The zero Mode is that of writes.
+type Mode struct {
+	// Advice adds what never refuses a resource: codes outside of extensible
+	// bindings and missing narrative.
+	Advice bool
+	// UnknownProfiles makes a meta.profile that is not known an error.
+	UnknownProfiles bool
+}
+
+// New makes a validator for the registry's own definitions and terminology. It
+// compiles nothing yet.
+func New(registry *definition.Registry) *Validator {
+	v := &Validator{compiled: &compiled{registry: registry}, terminology: &specification{registry: registry}}
+	v.published = newProfiles(func(canonical string) ([]byte, bool) { return registry.Resource(canonical) })
+	return v
+}
+
+// WithTerminology makes a validator that asks another terminology.
+func (v *Validator) WithTerminology(t Terminology) *Validator {
+	with := *v
+	with.terminology = t
+	return &with
+}
+
+// WithQuestionnaires makes a validator that checks QuestionnaireResponses
+// against the Questionnaires which find gives by their canonical.
+func (v *Validator) WithQuestionnaires(find func(canonical string) (element.Node, bool)) *Validator {
+	with := *v
+	with.questions = find
+	return &with
+}
 
 // Validate gives what is wrong with a resource of type t: nothing if it may be
-// stored, and at most MaxIssues issues otherwise.
+// stored, and at most MaxIssues issues otherwise. Only those of severity error
+// keep it from being stored.
 func (v *Validator) Validate(t fhir.ResourceType, root element.Node) []fhir.Issue {
-	r := run{validator: v, root: root}
+	return v.check(t, root, nil, Mode{})
+}
+
+// ValidateProfile is Validate against further profiles, with all that is worth
+// telling; a profile that is not known is an error. The mode of $validate
+// (create, update, delete, profile) makes no difference to the rules.
+func (v *Validator) ValidateProfile(t fhir.ResourceType, root element.Node, profiles []string, _ string) []fhir.Issue {
+	return v.check(t, root, profiles, Mode{Advice: true})
+}
+
+func (v *Validator) check(t fhir.ResourceType, root element.Node, profiles []string, mode Mode) []fhir.Issue {
+	r := run{validator: v, root: root, mode: mode}
 	r.resource(root, string(t))
+	for _, profile := range profiles {
+		r.claimed(root, profile, fhir.SeverityError)
+	}
 	return r.issues
 }
 

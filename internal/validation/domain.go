@@ -1,0 +1,100 @@
+package validation
+
+import (
+	"strings"
+
+	"starling/internal/fhir"
+	"starling/internal/fhir/element"
+)
+
+// link is a text that means a contained resource: "#id", or "#" for the one
+// that contains.
+type link struct {
+	text string
+	at   int // its offset
+}
+
+// whole checks what concerns a resource as such
+// (https://hl7.org/fhir/R4/domainresource.html).
+func (r *run) whole(n element.Node, name string) {
+	if contained := n.Get("contained"); !r.contained && contained.Kind() == element.Array {
+		r.containedRules(contained)
+	}
+	switch name {
+	case "Bundle":
+		r.bundleRules(n)
+	case "QuestionnaireResponse":
+		r.responseRules(n)
+	}
+	if r.mode.Advice && !r.contained && !n.Get("text").Get("div").Exists() && r.validator.shapeOf(name).slotOf("text") != nil {
+		r.warn(n, fhir.IssueInvariant, "dom-6", "dom-6: a resource should have narrative for robust management")
+	}
+	for profile := range n.Get("meta").Get("profile").Children() {
+		if profile.Kind() == element.String {
+			r.claimed(n, profile.Str(), fhir.SeverityWarning)
+		}
+	}
+}
+
+// containedRules checks contained resources: each has an id of its own (no
+// rule but the way to refer to it), is referred to or refers to its container
+// (dom-3), and has no version (dom-4) or security label (dom-5). That none
+// contains another (dom-2) is checked where it would.
+func (r *run) containedRules(contained element.Node) {
+	ids := make(map[string]bool, 4)
+	for c := range contained.Children() {
+		if c.Kind() != element.Object || r.full() {
+			continue
+		}
+		id := c.Get("id").Str()
+		switch {
+		case id == "":
+		case ids[id]:
+			r.issue(c, fhir.IssueInvalid, "two contained resources have the id %s", quote(id))
+		case !r.linked(c, id):
+			r.breach(c, fhir.IssueInvariant, "dom-3", "nothing refers to the contained resource %s, and it does not refer to its container", quote(id))
+		}
+		ids[id] = true
+		meta := c.Get("meta")
+		if meta.Get("versionId").Exists() || meta.Get("lastUpdated").Exists() {
+			r.breach(c, fhir.IssueInvariant, "dom-4", "a contained resource has no versionId and no lastUpdated")
+		}
+		if meta.Get("security").Exists() {
+			r.breach(c, fhir.IssueInvariant, "dom-5", "a contained resource has no security label")
+		}
+	}
+}
+
+func (r *run) linked(c element.Node, id string) bool {
+	start, end := c.Span()
+	for i := range r.links {
+		l := &r.links[i]
+		if l.text[1:] == id || l.text == "#" && l.at > start && l.at < end {
+			return true
+		}
+	}
+	return false
+}
+
+// containedOf is the contained resource of an id.
+func (r *run) containedOf(id string) element.Node {
+	for c := range r.container.Get("contained").Children() {
+		if c.Get("id").Str() == id {
+			return c
+		}
+	}
+	return element.Node{}
+}
+
+// baseOf is what completes relative references beside a fullUrl: all before
+// its type and id; "" if it is no RESTful URL.
+func baseOf(fullURL string) string {
+	if !strings.HasPrefix(fullURL, "http:") && !strings.HasPrefix(fullURL, "https:") {
+		return ""
+	}
+	at := strings.LastIndexByte(fullURL, '/')
+	if at < 0 {
+		return ""
+	}
+	return fullURL[:strings.LastIndexByte(fullURL[:at], '/')+1]
+}

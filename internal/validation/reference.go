@@ -1,0 +1,97 @@
+package validation
+
+import (
+	"strings"
+
+	"starling/internal/fhir"
+	"starling/internal/fhir/element"
+)
+
+// targets are the types that a reference may be to.
+type targets struct {
+	types    map[string]bool
+	names    string
+	profiles []string // those that are no types
+}
+
+// targets compiles target profiles; nil if they allow everything or cannot be
+// told.
+func (v *Validator) targets(profiles []string) *targets {
+	t := targets{types: map[string]bool{}}
+	for _, url := range profiles {
+		name, own := strings.CutPrefix(url, specificationBase)
+		if own && v.registry.IsResourceType(name) {
+			t.types[name] = true
+			continue
+		}
+		if own && (name == "Resource" || name == "DomainResource") {
+			return nil
+		}
+		name = v.typeOfProfile(url)
+		if name == "" {
+			return nil
+		}
+		t.types[name] = true
+		t.profiles = append(t.profiles, url)
+	}
+	if len(t.types) == 0 {
+		return nil
+	}
+	t.names = strings.Join(keys(t.types), ", ")
+	return &t
+}
+
+// rule checks that a reference is to one of the types, as far as it tells: by
+// its text, by Reference.type, or by what it finds in the document.
+func (t *targets) rule(r *run, n element.Node) {
+	name, target := r.targetOf(n)
+	if name == "" {
+		return
+	}
+	if !t.types[name] {
+		r.issue(n, fhir.IssueInvalid, "the reference is to a %s, expected %s", name, t.names)
+		return
+	}
+	_ = target
+}
+
+// targetOf says what a reference is to: its type, "" if it does not tell, and
+// the resource if it is in the document.
+func (r *run) targetOf(n element.Node) (name string, target element.Node) {
+	reference := n.Get("reference").Str()
+	switch id, local := strings.CutPrefix(reference, "#"); {
+	case local && id == "":
+		target = r.container
+	case local:
+		target = r.containedOf(id)
+	default:
+		target = r.entryOf(reference)
+	}
+	if target.Exists() {
+		return target.Get("resourceType").Str(), target
+	}
+	if name = r.validator.typeInReference(reference); name == "" {
+		name = n.Get("type").Str()
+		if !r.validator.registry.IsResourceType(name) {
+			name = ""
+		}
+	}
+	return name, element.Node{}
+}
+
+// typeInReference is the type a literal reference tells: [base]/[type]/[id],
+// with or without a version.
+func (v *Validator) typeInReference(reference string) string {
+	if before, _, versioned := strings.Cut(reference, "/_history/"); versioned {
+		reference = before
+	}
+	at := strings.LastIndexByte(reference, '/')
+	if at <= 0 || !fhir.ValidID(reference[at+1:]) {
+		return ""
+	}
+	name := reference[strings.LastIndexByte(reference[:at], '/')+1 : at]
+	if !v.registry.IsResourceType(name) {
+		return ""
+	}
+	return name
+}
