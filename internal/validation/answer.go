@@ -9,6 +9,7 @@ import (
 	"starling/internal/fhir"
 	"starling/internal/fhir/element"
 	"starling/internal/fhir/fhirpath"
+	"starling/internal/fhir/ucum"
 )
 
 // answer checks an answer: the type of its value, and what the question and
@@ -35,7 +36,62 @@ func (q *response) answer(answer, question element.Node, kind string) {
 	for extension := range question.Get("extension").Children() {
 		q.bounds(answer, value, extension, id)
 	}
+	switch kind {
+	case "reference":
+		q.reference(value, question)
+	case "quantity":
+		q.unit(value, question)
+	}
 	q.choice(answer, value, question, kind)
+}
+
+const (
+	minQuantity = "http://hl7.org/fhir/uv/sdc/StructureDefinition/sdc-questionnaire-minQuantity"
+	maxQuantity = "http://hl7.org/fhir/uv/sdc/StructureDefinition/sdc-questionnaire-maxQuantity"
+)
+
+// options are the values of a question's extensions of one kind.
+func options(question element.Node, name, member string) []element.Node {
+	var values []element.Node
+	for extension := range question.Get("extension").Children() {
+		if extension.Get("url").Str() == specificationBase+name {
+			values = append(values, extension.Get(member))
+		}
+	}
+	return values
+}
+
+// reference checks that an answer refers to a type there is, and one that the
+// question allows.
+func (q *response) reference(value, question element.Node) {
+	text := value.Get("reference").Str()
+	name, _ := q.targetOf(value)
+	if name == "" {
+		if parts := strings.Split(text, "/"); strings.HasPrefix(text, "http") && len(parts) > 4 {
+			q.issue(value, fhir.IssueInvariant, "there is no resource type %s", quote(parts[len(parts)-2]))
+		}
+		return
+	}
+	allowed := options(question, "questionnaire-referenceResource", "valueCode")
+	if len(allowed) > 0 && !slices.ContainsFunc(allowed, func(n element.Node) bool { return n.Str() == name }) {
+		q.issue(value, fhir.IssueInvariant, "the answer to %s refers to a %s, which is not among the types it may", quote(question.Get("linkId").Str()), name)
+	}
+}
+
+// unit checks the unit of an answer against those the question allows.
+func (q *response) unit(value, question element.Node) {
+	id := quote(question.Get("linkId").Str())
+	units := options(question, "questionnaire-unitOption", "valueCoding")
+	if len(units) > 0 && !slices.ContainsFunc(units, func(n element.Node) bool {
+		return n.Get("code").Str() == value.Get("code").Str() && n.Get("system").Str() == value.Get("system").Str()
+	}) {
+		q.issue(value, fhir.IssueInvariant, "the unit of the answer to %s is none of those it may have", id)
+	}
+	for _, set := range options(question, "questionnaire-unitValueSet", "valueCanonical") {
+		if q.validator.memberOf(set.Str(), "Quantity", value) == No {
+			q.issue(value, fhir.IssueInvariant, "the unit of the answer to %s is not in the value set %s", id, shorten(set.Str()))
+		}
+	}
 }
 
 // bounds checks an answer against the extensions minValue, maxValue,
@@ -49,6 +105,18 @@ func (q *response) bounds(answer, value, extension element.Node, id string) {
 	}
 	typeName := lowerFirst(strings.TrimPrefix(limit.Name(), "value"))
 	switch strings.TrimPrefix(extension.Get("url").Str(), specificationBase) {
+	case minQuantity, maxQuantity:
+		if limit.Get("code").Str() == "" || value.Get("code").Str() == "" || !ucum.Comparable(limit.Get("code").Str(), value.Get("code").Str()) {
+			q.issue(value, fhir.IssueInvariant, "the answer to %s, %s, cannot be compared with %s: both need the codes of units that measure the same", quote(id), show(value), show(limit))
+			return
+		}
+		operator, which := "<", "less"
+		if strings.HasSuffix(extension.Get("url").Str(), "maxQuantity") {
+			operator, which = ">", "more"
+		}
+		if q.ordered(q.typedValue(value), operator, extreme{limit, "Quantity"}) {
+			q.issue(value, fhir.IssueInvariant, "the answer to %s is %s, %s than %s", quote(id), show(value), which, show(limit))
+		}
 	case "minValue":
 		if q.ordered(q.typedValue(value), "<", extreme{limit, typeName}) {
 			q.issue(answer, fhir.IssueInvalid, "the answer to %s is %s, less than %s", quote(id), show(value), show(limit))
@@ -56,6 +124,10 @@ func (q *response) bounds(answer, value, extension element.Node, id string) {
 	case "maxValue":
 		if q.ordered(q.typedValue(value), ">", extreme{limit, typeName}) {
 			q.issue(answer, fhir.IssueInvalid, "the answer to %s is %s, more than %s", quote(id), show(value), show(limit))
+		}
+	case "maxSize":
+		if value.Name() == "valueAttachment" && !value.Get("size").Exists() {
+			q.issue(answer, fhir.IssueRequired, "the attachment that answers %s must say its size, which the question bounds", quote(id))
 		}
 	case "minLength":
 		if least, err := strconv.Atoi(limit.Literal()); err == nil && utf8.RuneCountInString(value.Str()) < least {

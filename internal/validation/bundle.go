@@ -18,6 +18,10 @@ func (r *run) bundleRules(n element.Node) {
 		}
 		url := entry.Get("fullUrl")
 		resource := entry.Get("resource")
+		match := entry.Get("search").Get("mode").Str() == "match"
+		if kind == "searchset" && match && resource.Kind() == element.Object && !resource.Get("id").Exists() {
+			r.issue(resource, fhir.IssueInvalid, "a match of a search has an id")
+		}
 		if url.Kind() != element.String || resource.Kind() != element.Object {
 			continue
 		}

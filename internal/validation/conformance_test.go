@@ -59,7 +59,10 @@ func TestValidatorCases(t *testing.T) {
 	for i := range manifest.Cases {
 		c := &manifest.Cases[i]
 		count := &all
-		if strings.HasPrefix(c.Module, "tx") {
+		switch {
+		case c.Module == "cdshooks":
+			continue // no FHIR resources
+		case strings.HasPrefix(c.Module, "tx"), needsTerminology[c.Name]:
 			count = &tx
 		}
 		v := validation.New(definition.R4()).With(c.resources(folder))
@@ -81,7 +84,23 @@ func TestValidatorCases(t *testing.T) {
 	}
 }
 
-const minAgreement = 60
+// needsTerminology are the other cases whose only errors concern codes of
+// systems that are not in the specification.
+var needsTerminology = needTerminology(`qr-vr us-docref.json shc-cvx shc-file package-versioning-wrapped-0.1.0-bad
+	package-versioning-wrapped-0.2.0-bad package-versioning-wrapped2-0.2.0-bad uk-msg no.gastronet
+	condition-with-extensions-on-pattern choice-gender-coding-async-qr bb-obs-value-is-not-in-valueset
+	additional-bindings-observation-2 quantity-units-not-in-value-set-qr obs-de-notx`)
+
+func needTerminology(names string) map[string]bool {
+	set := map[string]bool{}
+	for name := range strings.FieldsSeq(names) {
+		set[name] = true
+	}
+	return set
+}
+
+// minAgreement is the least share of cases that agree, in percent.
+const minAgreement = 90
 
 type tally struct{ total, agree, same int }
 

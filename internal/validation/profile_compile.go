@@ -166,6 +166,9 @@ func (b *profileBuilder) descend(at *constraint, name, slice string) *constraint
 	if child == nil {
 		child = newConstraint(name, at.path+"."+name)
 		child.defined = childOf(container, name)
+		if child.defined == nil && container != nil && container.Children != nil {
+			return nil // an element that the type does not have asks nothing
+		}
 		at.children = append(at.children, child)
 	}
 	if slice == "" {

@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"strconv"
 	"strings"
 
 	"starling/internal/fhir"
@@ -92,6 +93,9 @@ func (q *response) item(item, question element.Node) {
 		if answers.Len() > 0 {
 			q.issue(item, fhir.IssueStructure, "the item %s is a group, and may have no answer", quote(id))
 		}
+		if question.Get("required").Kind() == element.True && item.Get("item").IsEmpty() && q.complete {
+			q.issue(item, fhir.IssueInvariant, "the group %s is required, but has no items", quote(id))
+		}
 		q.items(item, item.Get("item"), question.Get("item"))
 		return
 	case "display":
@@ -105,6 +109,11 @@ func (q *response) item(item, question element.Node) {
 	}
 	if question.Get("required").Kind() == element.True && answers.Len() == 0 && q.complete {
 		q.issue(item, fhir.IssueRequired, "the question %s must be answered", quote(id))
+	}
+	for _, least := range options(question, "questionnaire-minOccurs", "valueInteger") {
+		if n, err := strconv.Atoi(least.Literal()); err == nil && answers.Len() < n && q.complete {
+			q.issue(item, fhir.IssueInvalid, "the question %s needs at least %d answers, found %d", quote(id), n, answers.Len())
+		}
 	}
 	if answers.Len() > 1 && question.Get("repeats").Kind() != element.True {
 		q.issue(item, fhir.IssueStructure, "the question %s may have one answer, found %d", quote(id), answers.Len())

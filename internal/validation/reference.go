@@ -52,7 +52,21 @@ func (t *targets) rule(r *run, n element.Node) {
 		r.issue(n, fhir.IssueInvalid, "the reference is to a %s, expected %s", name, t.names)
 		return
 	}
-	_ = target
+	if target.Exists() && len(t.profiles) > 0 && len(t.profiles) == len(t.types) && r.depth < maxProfiles && !r.bundle.Same(target) {
+		r.targetProfiles(n, target, t)
+	}
+}
+
+// targetProfiles checks the target of a reference that is in the document:
+// where profiles alone are allowed, it conforms to one of them.
+func (r *run) targetProfiles(n, target element.Node, t *targets) {
+	item := r.resourceItem(target)
+	for _, canonical := range t.profiles {
+		if conforms, known := r.conformsTo(item, canonical); conforms || !known {
+			return
+		}
+	}
+	r.issue(n, fhir.IssueStructure, "the target of the reference conforms to none of the profiles it must have (%s)", shortenTo(strings.Join(t.profiles, ", "), 200))
 }
 
 // targetOf says what a reference is to: its type, "" if it does not tell, and
@@ -77,6 +91,16 @@ func (r *run) targetOf(n element.Node) (name string, target element.Node) {
 		}
 	}
 	return name, element.Node{}
+}
+
+// versionRule checks that a reference to a version finds it, where the Bundle
+// has other versions of its target only.
+func (r *run) versionRule(n element.Node) {
+	reference := n.Get("reference").Str()
+	current, _, versioned := strings.Cut(reference, "/_history/")
+	if versioned && r.entryOf(current).Exists() && !r.entryOf(reference).Exists() {
+		r.issue(n, fhir.IssueNotFound, "the Bundle has the target of the reference %s, but not in that version", quote(reference))
+	}
 }
 
 // typeInReference is the type a literal reference tells: [base]/[type]/[id],

@@ -50,6 +50,9 @@ func extensionRule(r *run, n element.Node) {
 // https://hl7.org/fhir/R4/references.html#contained).
 func referenceRule(r *run, n element.Node) {
 	id, local := strings.CutPrefix(n.Get("reference").Str(), "#")
+	if !local && r.bundle.Exists() {
+		r.versionRule(n)
+	}
 	if !local || id == "" {
 		return
 	}
