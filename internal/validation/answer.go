@@ -126,8 +126,9 @@ func (q *response) bounds(answer, value, extension element.Node, id string) {
 			q.issue(answer, fhir.IssueInvalid, "the answer to %s is %s, more than %s", quote(id), show(value), show(limit))
 		}
 	case "maxSize":
-		if value.Name() == "valueAttachment" && !value.Get("size").Exists() {
-			q.issue(answer, fhir.IssueRequired, "the attachment that answers %s must say its size, which the question bounds", quote(id))
+		size, most := value.Get("size"), extreme{limit, typeName}
+		if size.Exists() && q.ordered(fhirpath.Element(q.validator.registry, typeName, size), ">", most) {
+			q.issue(answer, fhir.IssueRequired, "the attachment that answers %s has %s bytes, more than %s", quote(id), show(size), show(limit))
 		}
 	case "minLength":
 		if least, err := strconv.Atoi(limit.Literal()); err == nil && utf8.RuneCountInString(value.Str()) < least {

@@ -149,7 +149,7 @@ func (r *run) count(c *constraint, parent element.Node, found int) {
 func (r *run) ofType(c *constraint, item fhirpath.Item) bool {
 	var found *typeRule
 	for i := range c.ofType {
-		if t := &c.ofType[i]; item.Is(t.code) {
+		if t := &c.ofType[i]; item.Type() == t.code || abstract[t.code] && item.Is(t.code) {
 			found = t
 			if item.Type() == t.code && r.refers(t, item) {
 				break
@@ -180,6 +180,9 @@ func (r *run) refers(t *typeRule, item fhirpath.Item) bool {
 	name, _ := r.targetOf(item.Node())
 	return name == "" || t.targets.types[name]
 }
+
+// abstract are the types that values are of only as what specializes them.
+var abstract = map[string]bool{"Resource": true, "DomainResource": true, "Element": true, "BackboneElement": true}
 
 func (c *constraint) typeNames() string {
 	names := ""

@@ -4,12 +4,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cockroachdb/apd/v3"
-
 	"starling/internal/fhir"
 	"starling/internal/fhir/element"
 	"starling/internal/fhir/fhirpath"
-	"starling/internal/fhir/ucum"
 )
 
 // Bounds of the FHIRPath of one validation. A resource that needs more is
@@ -27,7 +24,6 @@ func (r *run) environment() *fhirpath.Environment {
 		r.env.Resolve = r.resolve
 		r.env.MemberOf = r.memberOf
 		r.env.ConformsTo = r.conformsTo
-		r.env.Units = units{}
 		r.env.Limits.Steps = evaluationSteps + stepsPerNode*len(r.root.Raw())/16
 	}
 	if !r.env.Resource.Exists() {
@@ -97,24 +93,6 @@ func (r *run) entryOf(reference string) element.Node {
 		return element.Node{}
 	}
 	return r.entries[r.base+reference]
-}
-
-// units implements fhirpath.Units.
-type units struct{}
-
-func (units) Convert(value *apd.Decimal, from, to string) (*apd.Decimal, bool) {
-	converted, err := ucum.Convert(value, from, to)
-	return converted, err == nil
-}
-
-func (units) Multiply(a, b string) (string, bool) {
-	unit, err := ucum.Multiply(a, b)
-	return unit, err == nil
-}
-
-func (units) Divide(a, b string) (string, bool) {
-	unit, err := ucum.Divide(a, b)
-	return unit, err == nil
 }
 
 // memberOf implements Environment.MemberOf.

@@ -28,6 +28,13 @@ var byHand = map[string]bool{
 	"dom-2": true, "dom-3": true, "dom-4": true, "dom-5": true, "dom-6": true,
 }
 
+// corrected are expressions that do not say what their constraint says; the
+// definitions keep the published ones.
+var corrected = map[string]string{
+	// "If there are more than one enableWhen, …", published with > 2.
+	"que-12": "enableWhen.count() > 1 implies enableBehavior.exists()",
+}
+
 // invariants compiles constraints that objects of a shape have to meet; of a
 // nil shape it asks nothing about presence.
 func (v *Validator) invariants(s *shape, constraints []definition.Constraint) []*invariant {
@@ -47,10 +54,13 @@ func (v *Validator) invariant(s *shape, c *definition.Constraint) *invariant {
 	if c.Severity == "warning" {
 		i.severity = fhir.SeverityWarning
 	}
-	if s != nil {
-		i.presence, i.presenceDecides = presenceOf(s, c.Expression)
-	}
 	expression := c.Expression
+	if text, ok := corrected[c.Key]; ok {
+		expression = text
+	}
+	if s != nil {
+		i.presence, i.presenceDecides = presenceOf(s, expression)
+	}
 	i.compiled = sync.OnceValue(func() *fhirpath.Expression { return v.expression(expression) })
 	return i
 }
