@@ -69,7 +69,10 @@ func (c *constraint) merge(n element.Node) {
 			c.maxLength, _ = strconv.Atoi(member.Literal())
 		case "type":
 			for t := range member.Children() {
-				types = append(types, readType(t))
+				// Ids and the like have types of FHIRPath, and no other.
+				if !strings.HasPrefix(t.Get("code").Str(), "http://hl7.org/fhirpath/") {
+					types = append(types, readType(t))
+				}
 			}
 		case "binding":
 			c.binding = &definition.Binding{Strength: member.Get("strength").Str(), ValueSet: member.Get("valueSet").Str()}
@@ -132,19 +135,10 @@ func maximum(s string) int {
 }
 
 func readType(n element.Node) definition.TypeRef {
-	t := definition.TypeRef{
+	return definition.TypeRef{
 		Code: n.Get("code").Str(), Profiles: texts(n.Get("profile")),
 		TargetProfiles: texts(n.Get("targetProfile")), Aggregation: texts(n.Get("aggregation")),
 	}
-	if system, ok := strings.CutPrefix(t.Code, "http://hl7.org/fhirpath/System."); ok {
-		t.Code = lowerFirst(system)
-		for e := range n.Get("extension").Children() {
-			if url := e.Get("valueUrl").Str(); url != "" {
-				t.Code = url
-			}
-		}
-	}
-	return t
 }
 
 func texts(list element.Node) []string {

@@ -25,7 +25,7 @@ var rightlyRefused = map[string]string{
 	"DeviceUseStatement-example":                   "the reference is to a Procedure",
 	"MedicationRequest-medrx0301":                  "the reference is to a Practitioner",
 	"Observation-clinical-gender":                  "the reference is to a Encounter",
-	"Bundle-types":                                 "may not be used here", // extensions beside the context published for them
+	"Bundle-types":                                 "may not be used here",   // extensions beside the context published for them
 	"Basic-referral":                               "the modifier extension", // policy: unknown ones are refused
 }
 
