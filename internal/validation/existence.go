@@ -171,11 +171,11 @@ func behindQuoted(text string, at int) int {
 func splitLast(text string, words []string) (left, word, right string, found bool) {
 	at := 0
 	for i := 0; i < len(text); {
-		switch c := text[i]; {
-		case c == '\'' || c == '`':
+		switch text[i] {
+		case '\'', '`':
 			i = behindQuoted(text, i)
 			continue
-		case c == '(' || c == '[' || c == '{':
+		case '(', '[', '{':
 			i += closing(text[i:]) + 1
 			continue
 		}
