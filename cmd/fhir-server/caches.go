@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -12,8 +11,6 @@ import (
 
 	"starling/internal/cache"
 	"starling/internal/fhir"
-	"starling/internal/fhir/definition"
-	"starling/internal/terminology"
 	"starling/internal/terminology/remote"
 )
 
@@ -23,13 +20,13 @@ type systemResources = map[fhir.Key]*fhir.Resource
 // caches are what the instance knows of system resources.
 type caches struct {
 	synchronizer *cache.Synchronizer // nil with --cache-sync=off
-	terminology  *cache.Cache[*terminology.Terminology]
+	rules        *cache.Cache[*rules]
 }
 
 // startCaches fills the caches and keeps them in step as the flags say.
 func (f *cacheFlags) startCaches(ctx context.Context, store fhir.DomainStore, other *remote.Server, logger *slog.Logger, registerer prometheus.Registerer) (*caches, error) {
-	c := &caches{terminology: cache.New(fhir.DomainValidation, newTerminology(other))}
-	all := []cache.Filled{c.terminology, cache.New(fhir.DomainRouting, byKey), cache.New(fhir.DomainSubscriptions, byKey)}
+	c := &caches{rules: cache.New(fhir.DomainValidation, newRules(other))}
+	all := []cache.Filled{c.rules, cache.New(fhir.DomainRouting, byKey), cache.New(fhir.DomainSubscriptions, byKey)}
 	if err := cache.Register(registerer, all...); err != nil {
 		return nil, err
 	}
@@ -51,22 +48,6 @@ func (c *caches) guard(store fhir.Store) fhir.Store {
 		return cache.Static(store)
 	}
 	return c.synchronizer.Follow(store)
-}
-
-// newTerminology makes the builder of the snapshots of terminology. It is
-// called by one fill after another.
-func newTerminology(other *remote.Server) func([]*fhir.Resource) *terminology.Terminology {
-	specification := terminology.NewSpecification(definition.R4())
-	var asked terminology.Remote
-	if other != nil {
-		asked = other
-	}
-	var last atomic.Pointer[terminology.Terminology]
-	return func(resources []*fhir.Resource) *terminology.Terminology {
-		next := terminology.New(specification, resources, last.Load(), asked)
-		last.Store(next)
-		return next
-	}
 }
 
 func byKey(resources []*fhir.Resource) systemResources {

@@ -136,7 +136,11 @@ func (s *server) handler(registerer prometheus.Registerer) (http.Handler, error)
 	if err != nil {
 		return nil, err
 	}
-	service.Terminology = func() *terminology.Terminology { return s.caches.terminology.Current().Value }
+	service.Terminology = func() *terminology.Terminology { return s.caches.rules.Current().Value.terminology }
+	service.Checker = checker{s.caches.rules}
+	if s.command.Validation == "full" {
+		service.Validator = service.Checker
+	}
 	return rest.New(rest.Config{
 		Service: service, BaseURL: s.command.baseURL(), Proxies: trusted,
 		MaxBody: s.command.MaxBody, Timeout: s.command.RequestTimeout,

@@ -1,6 +1,8 @@
 package validation
 
 import (
+	"strings"
+
 	"starling/internal/fhir"
 	"starling/internal/fhir/definition"
 	"starling/internal/fhir/element"
@@ -40,7 +42,7 @@ func bindingRule(typeName string, definition *definition.Binding) rule {
 
 // bound checks a value of a type against a binding.
 func (r *run) bound(n element.Node, typeName string, b *binding) {
-	if !b.required && !r.mode.Advice || r.validator.memberOf(b.valueSet, typeName, n) != No {
+	if !b.required && !r.mode.Advice || r.validator.memberOf(b.valueSet, typeName, n) != No && !b.wrongMIME(n) {
 		return
 	}
 	severity, kind := fhir.SeverityError, "required"
@@ -62,6 +64,18 @@ func (r *run) bound(n element.Node, typeName string, b *binding) {
 	}
 	r.add(n, severity, fhir.IssueCodeInvalid, "", "no coding is in the %s value set %s; the first is %s|%s",
 		kind, b.valueSet, shorten(first.Get("system").Str()), shorten(first.Get("code").Str()))
+}
+
+// expressionLanguages is a value set of a few codes and all MIME types, which
+// cannot be listed. What does not look like one is in neither.
+const expressionLanguages = "http://hl7.org/fhir/ValueSet/expression-language"
+
+func (b *binding) wrongMIME(n element.Node) bool {
+	if url, _, _ := strings.Cut(b.valueSet, "|"); url != expressionLanguages {
+		return false
+	}
+	kind, subtype, ok := strings.Cut(n.Str(), "/")
+	return !ok || kind == "" || subtype == "" || strings.ContainsAny(kind, ": ")
 }
 
 // memberOf says whether a value is in a value set: a concept is if one of its
