@@ -26,9 +26,6 @@ func (r *run) whole(n element.Node, name string) {
 	case "QuestionnaireResponse":
 		r.responseRules(n)
 	}
-	if r.mode.Advice && !r.contained && !n.Get("text").Get("div").Exists() && r.validator.shapeOf(name).slotOf("text") != nil {
-		r.warn(n, fhir.IssueInvariant, "dom-6", "dom-6: a resource should have narrative for robust management")
-	}
 	for profile := range n.Get("meta").Get("profile").Children() {
 		if profile.Kind() == element.String {
 			r.claimed(n, profile.Str(), fhir.SeverityWarning)

@@ -31,7 +31,7 @@ type compiled struct {
 // Mode says how a resource is checked. The zero Mode is that of writes.
 type Mode struct {
 	// Advice adds what never refuses a resource: codes outside of extensible
-	// bindings and missing narrative.
+	// bindings.
 	Advice bool
 	// UnknownProfiles makes a meta.profile that is not known an error.
 	UnknownProfiles bool
