@@ -18,7 +18,9 @@ func TestSystemResourcesReachOtherInstances(t *testing.T) {
 			"name":"ShoeSize","status":"active","description":"Size of shoes","code":"shoe-size","base":["Patient"],"type":"number",
 			"expression":"Patient.extension('http://example.org/shoe-size').value"}`,
 		"StructureDefinition/shoe-size": `{"resourceType":"StructureDefinition","id":"shoe-size","url":"http://example.org/shoe-size",
-			"name":"ShoeSize","status":"active","kind":"complex-type","abstract":false,"type":"Extension"}`,
+			"name":"ShoeSize","status":"active","kind":"complex-type","abstract":false,"type":"Extension",
+			"baseDefinition":"http://hl7.org/fhir/StructureDefinition/Extension","derivation":"constraint",
+			"context":[{"type":"element","expression":"Patient"}],"differential":{"element":[{"id":"Extension","path":"Extension"}]}}`,
 		"Subscription/new-patients": `{"resourceType":"Subscription","id":"new-patients","status":"requested","reason":"test","criteria":"Patient?",
 			"channel":{"type":"rest-hook","endpoint":"http://127.0.0.1:9/"}}`,
 	} {
