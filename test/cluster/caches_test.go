@@ -17,7 +17,9 @@ func TestSystemResourcesReachBothInstances(t *testing.T) {
 		{"routing", "SearchParameter/size", `{"resourceType":"SearchParameter","id":"size","url":"http://example.org/SearchParameter/size",
 			"name":"Size","status":"active","description":"Size","code":"size","base":["Basic"],"type":"string","expression":"Basic.code.text"}`},
 		{"validation", "StructureDefinition/size", `{"resourceType":"StructureDefinition","id":"size","url":"http://example.org/size",
-			"name":"Size","status":"active","kind":"complex-type","abstract":false,"type":"Extension"}`},
+			"name":"Size","status":"active","kind":"complex-type","abstract":false,"type":"Extension",
+			"baseDefinition":"http://hl7.org/fhir/StructureDefinition/Extension","derivation":"constraint",
+			"context":[{"type":"element","expression":"Patient"}],"differential":{"element":[{"id":"Extension","path":"Extension"}]}}`},
 		{"subscriptions", "Subscription/new", `{"resourceType":"Subscription","id":"new","status":"requested","reason":"test","criteria":"Basic?",
 			"channel":{"type":"rest-hook","endpoint":"http://127.0.0.1:9/"}}`},
 	}
