@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -20,7 +19,7 @@ type matrixCommand struct {
 	Shape      []string `placeholder:"NxC" help:"Only these of 1x8, 2x4, 4x2 and 8x1."`
 	Runs       int      `default:"1" help:"Runs of each shape; shapes take turns and the table shows the median."`
 	Core       float64  `help:"Part of a real core that a core of a shape is. Default: what gives the eight cores half of this machine, at most 1."`
-	VUs        int      `name:"vus" help:"Virtual users. Default: 37 for each real core the instances have."`
+	VUs        int      `name:"vus" help:"Virtual users. Default: 37 for each core of a shape, as the published figures have."`
 	Server     string   `default:"bin/fhir-server" help:"The server's program."`
 	PostgreSQL string   `name:"postgresql" placeholder:"DIR" help:"Folder of PostgreSQL's programs. Default: the newest installed."`
 	Compose    string   `name:"compose-file" default:"compose/compose.yaml" help:"What the executor compose runs."`
@@ -117,7 +116,7 @@ func (c *matrixCommand) config() (matrix.Config, error) {
 		config.Load.WarmUp, config.Load.Duration, config.Load.CoolDown = 4*time.Second, 12*time.Second, time.Second
 	}
 	if c.VUs == 0 {
-		config.Load.Users = int(math.Ceil(37 * config.Core * matrix.Cores))
+		config.Load.Users = 37 * matrix.Cores
 	}
 	return config, nil
 }

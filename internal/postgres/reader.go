@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -90,6 +91,7 @@ func (r *reader) loop() {
 			batch = append(batch, request)
 		case <-r.stop:
 		}
+		runtime.Gosched() // as in writer.loop
 		batch = r.drain(batch)
 		if len(batch) == 0 {
 			return // stopped, and nothing is left

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 // and may be waiting for another instance's lock.
 const (
 	crowd = 64
-	slow  = 20 * time.Millisecond
+	slow  = 250 * time.Millisecond
 )
 
 // maxBatchBytes is the most content one transaction writes.
@@ -107,6 +108,10 @@ func (w *writer) withdraw(t *ticket) bool {
 
 func (w *writer) loop() {
 	for {
+		w.await()
+		// Requests that are ready to run queue their writes first: on one core the
+		// first of them would otherwise have a batch of its own.
+		runtime.Gosched()
 		batch := w.take()
 		if batch == nil {
 			return
@@ -126,6 +131,21 @@ func (w *writer) loop() {
 		leave()
 		w.finish(batch)
 	}
+}
+
+// await waits until a batch may be taken.
+func (w *writer) await() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for !w.closed && (len(w.waiting) == 0 || !w.enough()) {
+		w.wake.Wait()
+	}
+}
+
+// enough reports whether those that wait are worth a batch beside those under
+// way.
+func (w *writer) enough() bool {
+	return len(w.waiting) >= w.running*min(crowd, w.limit)
 }
 
 // take waits for writes and takes as many as go into one batch; nil when the
@@ -149,7 +169,7 @@ func (w *writer) take() []*ticket {
 // gather moves writes from waiting to a batch, in their order, leaving those
 // whose resource is being written.
 func (w *writer) gather() []*ticket {
-	if len(w.waiting) < w.running*min(crowd, w.limit) {
+	if !w.enough() {
 		return nil
 	}
 	var batch []*ticket
