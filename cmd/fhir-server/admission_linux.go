@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net"
 	"time"
 
@@ -29,10 +30,14 @@ func refuseNew(listener net.Listener) error {
 	})
 }
 
-// admitNew undoes refuseNew.
+// admitNew undoes refuseNew, also where that was not permitted.
 func admitNew(listener net.Listener) error {
 	return withSocket(listener, func(fd int) error {
-		return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DETACH_FILTER, 0)
+		err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DETACH_FILTER, 0)
+		if errors.Is(err, unix.ENOENT) {
+			return nil // there is no filter
+		}
+		return err
 	})
 }
 

@@ -91,7 +91,7 @@ func (s *server) start(ctx context.Context) (err error) {
 		return err
 	}
 	if err := refuseNew(s.listener); err != nil {
-		s.logger.Warn("requests may wait while the database is being opened", "error", err)
+		s.logger.Info("requests may wait while the database is being opened: no socket filter", "error", err)
 	}
 	if s.command.AdminListen != "" {
 		listener, err := net.Listen("tcp", s.command.AdminListen)

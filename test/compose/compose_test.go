@@ -108,6 +108,10 @@ func tools(t *testing.T) (compose, environment []string) {
 		}
 		environment = append(environment, setting)
 	}
+	// The images may be of an older program.
+	if out, err := exec.Command("../../compose/airgapped/build").CombinedOutput(); err != nil {
+		t.Fatalf("compose/airgapped/build: %v\n%s", err, out)
+	}
 	return compose, environment
 }
 
