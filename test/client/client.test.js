@@ -258,3 +258,56 @@ test('a refused resource names its element', async () => {
   assert.ok([400, 422].includes(error.response.status));
   assert.match(JSON.stringify(error.response.data.issue), /Patient\.gender/);
 });
+
+test('10,000 results in pages, forwards and back, while others are written', async () => {
+  const code = randomUUID();
+  const basic = (i) => ({
+    resource: {
+      resourceType: 'Basic', code: { coding: [{ system, code }] },
+      created: `20${String(i % 20).padStart(2, '0')}-0${(i % 9) + 1}-1${i % 10}`,
+    },
+    request: { method: 'POST', url: 'Basic' },
+  });
+  const write = (n) => client.transaction({
+    body: { resourceType: 'Bundle', type: 'transaction', entry: Array.from({ length: n }, (_, i) => basic(i)) },
+  });
+  const made = new Set();
+  for (let i = 0; i < 10; i++) {
+    for (const e of (await write(1000)).entry) made.add(/Basic\/([^/]+)/.exec(e.response.location)[1]);
+  }
+  for (const order of [undefined, '-created']) {
+    const searchParams = { code: `${system}|${code}`, _count: 500, ...(order && { _sort: order }) };
+    const [forwards, back] = [[], []];
+    let last;
+    for (let page = await client.search({ resourceType: 'Basic', searchParams }); page; page = await client.nextPage({ bundle: page })) {
+      forwards.push(...page.entry.map((e) => e.resource));
+      last = page;
+      await write(1);
+    }
+    for (let page = last; page; page = await client.prevPage({ bundle: page })) {
+      back.unshift(...page.entry.map((e) => e.resource));
+    }
+    for (const seen of [forwards, back]) {
+      const ids = seen.map((r) => r.id);
+      assert.equal(new Set(ids).size, ids.length, 'a resource is shown twice');
+      const missed = new Set(ids);
+      assert.ok([...made].every((id) => missed.has(id)), 'a resource is skipped');
+      if (order) assert.ok(seen.every((r, i) => i === 0 || r.created <= seen[i - 1].created), 'out of order');
+    }
+  }
+});
+
+test('included resources', async () => {
+  const value = randomUUID();
+  const subject = await client.create({ resourceType: 'Patient', body: patient(value) });
+  const { id } = await client.create({
+    resourceType: 'Observation', body: { resourceType: 'Observation', status: 'final', code: { text: 'a finding' }, subject: { reference: `Patient/${subject.id}` } },
+  });
+  const modes = (bundle) => bundle.entry.map((e) => `${e.search.mode} ${e.resource.id}`);
+  const forwards = await client.search({ resourceType: 'Observation', searchParams: { _id: id, _include: 'Observation:subject' } });
+  assert.deepEqual(modes(forwards), [`match ${id}`, `include ${subject.id}`]);
+  const back = await client.search({ resourceType: 'Patient', searchParams: { _id: subject.id, _revinclude: 'Observation:subject' } });
+  assert.deepEqual(modes(back), [`match ${subject.id}`, `include ${id}`]);
+  const everything = await client.operation({ resourceType: 'Patient', id: subject.id, name: '$everything', method: 'GET' });
+  assert.deepEqual(new Set(modes(everything)), new Set([`match ${subject.id}`, `match ${id}`]));
+});
