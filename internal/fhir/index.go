@@ -17,6 +17,19 @@ type Index struct {
 	Quantities []QuantityValue
 	URIs       []URIValue
 	Composites []CompositeValue
+	Typed      []TypedIdentifier
+	Positions  []PositionValue
+}
+
+// TypedIdentifier is an Identifier's value with a coding of its type, for
+// :of-type.
+type TypedIdentifier struct{ Param, System, Code, Value string }
+
+// PositionValue is a place on Earth, in degrees: latitude from -90 to 90,
+// longitude from -180 to 180.
+type PositionValue struct {
+	Param               string
+	Latitude, Longitude float64
 }
 
 // CompositeValue is one element that a composite parameter looks at: what each
@@ -92,6 +105,9 @@ type QuantityValue struct {
 	System, Code     string // Quantity.system and .code
 	Unit             string // Quantity.unit, for searches by unit text
 	Value, Low, High string
+	// Canonical is the same in the canonical unit of the unit's dimension; nil
+	// if the unit is none of UCUM.
+	Canonical *CanonicalQuantity
 }
 
 // URIValue is a uri, url or canonical, compared exactly.

@@ -134,10 +134,24 @@ type Quantity struct {
 	// System and Code, if not empty, must be the value's. With System empty
 	// and Code not, the code may be the value's Code or its Unit.
 	System, Code string
+	// Canonical, if not nil, is what the search asks for in the canonical form
+	// of Code's dimension: values match in whichever unit. System and Code say
+	// nothing then.
+	Canonical *CanonicalQuantity
 }
+
+// CanonicalQuantity is the number of a Quantity in a canonical unit.
+type CanonicalQuantity struct{ Value, Low, High, Unit string }
 
 // URI holds when the resource has that URIValue.
 type URI struct {
+	Param string
+	URI   string
+}
+
+// URIBelow holds when the resource has a URIValue that is the URI or begins with
+// it and a slash: the modifier :below.
+type URIBelow struct {
 	Param string
 	URI   string
 }
@@ -148,13 +162,40 @@ type Missing struct {
 	Missing bool
 }
 
-// ReferenceTo holds when the resource refers to the target, whatever version
-// of it the reference names.
+// ReferenceTo holds when the resource refers to the target, with Version empty
+// whatever version of it the reference names.
 type ReferenceTo struct {
+	Param   string
+	Type    ResourceType // empty: any type
+	ID      string
+	URL     string // instead of Type and ID
+	Version string
+}
+
+// ReferenceBy holds when the resource has a reference with an identifier: the
+// modifier :identifier. System nil: any. Empty: none.
+type ReferenceBy struct {
+	Param  string
+	System *string
+	Code   string
+}
+
+// OfType holds when the resource has that TypedIdentifier: the modifier
+// :of-type.
+type OfType TypedIdentifier
+
+// TokenIn holds when the resource has a TokenValue that is one of Codes: a code
+// of a value set, or one above or below another.
+type TokenIn struct {
 	Param string
-	Type  ResourceType // empty: any type
-	ID    string
-	URL   string // instead of Type and ID
+	Codes []TokenValue // without Param
+}
+
+// Near holds when the resource has a position within a distance of a point, in
+// degrees and metres, on a sphere of the Earth's mean radius.
+type Near struct {
+	Param                         string
+	Latitude, Longitude, Distance float64
 }
 
 // Composite holds when the resource has a CompositeValue whose parts meet one
@@ -212,5 +253,10 @@ func (URI) criterion()         {}
 func (Missing) criterion()     {}
 func (ReferenceTo) criterion() {}
 func (Composite) criterion()   {}
+func (ReferenceBy) criterion() {}
+func (OfType) criterion()      {}
+func (TokenIn) criterion()     {}
+func (Near) criterion()        {}
+func (URIBelow) criterion()    {}
 func (Chain) criterion()       {}
 func (Has) criterion()         {}

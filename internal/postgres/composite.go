@@ -86,7 +86,7 @@ func (h hasher) composite(e *entries, t fhir.ResourceType, v fhir.CompositeValue
 				e.ranges.numbers = append(e.ranges.numbers, numberRow{param: param, low: low, high: high})
 			}
 			for _, q := range second.Quantities {
-				e.ranges.numbers = append(e.ranges.numbers, h.quantity(param, q))
+				h.quantity(&e.ranges, param, q)
 			}
 		}
 	}

@@ -125,6 +125,16 @@ func (c *criterionCompiler) compile(criterion fhir.Criterion) (compiled, error) 
 		return c.missing(k), nil
 	case fhir.ReferenceTo:
 		return c.referenceTo(k), nil
+	case fhir.TokenIn:
+		return c.tokenIn(k), nil
+	case fhir.OfType:
+		return c.ofType(k), nil
+	case fhir.ReferenceBy:
+		return c.referenceBy(k), nil
+	case fhir.URIBelow:
+		return c.uriBelow(k), nil
+	case fhir.Near:
+		return c.near(k), nil
 	case fhir.Composite:
 		return c.composite(k)
 	case fhir.Chain:

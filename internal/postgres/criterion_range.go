@@ -86,6 +86,9 @@ func (c *criterionCompiler) number(param int64, k fhir.Number) compiled {
 
 // quantity: https://hl7.org/fhir/R4/search.html#quantity
 func (c *criterionCompiler) quantity(param int64, k fhir.Quantity) (compiled, error) {
+	if in := k.Canonical; in != nil {
+		return c.numbers(c.hash.in(param, in.Unit), c.compare(k.Prefix, in.Value, in.Low, in.High, `low`, `high`)), nil
+	}
 	compare := c.compare(k.Prefix, k.Value, k.Low, k.High, `low`, `high`)
 	switch {
 	case k.System != "" && k.Code != "":

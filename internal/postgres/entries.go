@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -46,6 +47,9 @@ func (h hasher) entriesOf(t fhir.ResourceType, index *fhir.Index) entries {
 		if v.URL != "" && !strings.HasPrefix(v.URL, "#") {
 			add(v.Param, termURL, v.URL)
 		}
+		if v.Version != "" {
+			add(v.Param, termVersion, string(v.Type), v.ID, v.URL, v.Version)
+		}
 		if v.Identifier != nil {
 			add(v.Param, termIdentifier, v.Identifier.Code)
 			add(v.Param, termSysIdent, v.Identifier.System, v.Identifier.Code)
@@ -54,6 +58,20 @@ func (h hasher) entriesOf(t fhir.ResourceType, index *fhir.Index) entries {
 	for _, v := range index.URIs {
 		add(v.Param, termPresent)
 		add(v.Param, termURL, v.URI)
+		// The parameters of all resources have no :below.
+		if !strings.HasPrefix(v.Param, "_") {
+			e.ranges.texts = append(e.ranges.texts, textRow{h.param(t, v.Param), firstCharacters(v.URI, maxText)})
+		}
+	}
+	for _, v := range index.Typed {
+		add(v.Param, termOfType, v.System, v.Code, v.Value)
+	}
+	for _, v := range index.Positions {
+		add(v.Param, termPresent)
+		e.ranges.numbers = append(e.ranges.numbers, numberRow{
+			param: h.param(t, v.Param),
+			low:   strconv.FormatFloat(v.Latitude, 'f', -1, 64), high: strconv.FormatFloat(v.Longitude, 'f', -1, 64),
+		})
 	}
 	for _, v := range index.Strings {
 		add(v.Param, termPresent)
@@ -73,7 +91,7 @@ func (h hasher) entriesOf(t fhir.ResourceType, index *fhir.Index) entries {
 	}
 	for _, v := range index.Quantities {
 		add(v.Param, termPresent)
-		e.ranges.numbers = append(e.ranges.numbers, h.quantity(h.param(t, v.Param), v))
+		h.quantity(&e.ranges, h.param(t, v.Param), v)
 	}
 	for _, v := range index.Composites {
 		h.composite(&e, t, v)
@@ -84,11 +102,19 @@ func (h hasher) entriesOf(t fhir.ResourceType, index *fhir.Index) entries {
 	return e
 }
 
-// quantity is the row of a quantity.
-func (h hasher) quantity(param int64, v fhir.QuantityValue) numberRow {
+// quantity adds the row of a quantity, and where it has a canonical unit that of
+// the same in it.
+func (h hasher) quantity(r *rangeSet, param int64, v fhir.QuantityValue) {
 	low, high := ends(v.Value, v.Low, v.High)
-	return numberRow{param: param, low: low, high: high, unit: h.unit(v.System, v.Code), code: h.unit(v.Code), text: h.unit(v.Unit)}
+	r.numbers = append(r.numbers, numberRow{param: param, low: low, high: high, unit: h.unit(v.System, v.Code), code: h.unit(v.Code), text: h.unit(v.Unit)})
+	if c := v.Canonical; c != nil {
+		low, high = ends(c.Value, c.Low, c.High)
+		r.numbers = append(r.numbers, numberRow{param: h.in(param, c.Unit), low: low, high: high})
+	}
 }
+
+// in hashes a parameter and the canonical unit of its numbers.
+func (h hasher) in(param int64, unit string) int64 { return param ^ h.unit("canonical", unit) }
 
 // maxText is how much of a text is indexed, in characters: a B-tree refuses
 // long keys.

@@ -26,6 +26,8 @@ const (
 	termSysIdent   termKind = 'N' // reference: system and code of its identifier
 	termExact      termKind = 'e' // string: the exact text
 	termPair       termKind = '2' // composite: two parts, each as its row has it
+	termVersion    termKind = 'v' // reference or canonical: with its version
+	termOfType     termKind = 'o' // identifier: a coding of its type, and the value
 	termPairExact  termKind = '=' // composite: two parts, one or both with their systems
 )
 

@@ -42,6 +42,8 @@ type extraction struct {
 	quantities values[fhir.QuantityValue]
 	uris       values[fhir.URIValue]
 	composites []fhir.CompositeValue
+	typed      values[fhir.TypedIdentifier]
+	positions  values[fhir.PositionValue]
 }
 
 var extractions = sync.Pool{New: func() any { return new(extraction) }}
@@ -89,8 +91,8 @@ func (x *extraction) holds(f *filter, n element.Node) bool {
 func (x *extraction) index() *fhir.Index {
 	return &fhir.Index{
 		Tokens: x.tokens.distinct(), References: x.referenceValues(), Strings: x.strings.distinct(), Dates: x.dates.distinct(),
-		Numbers: x.numbers.distinct(), Quantities: x.quantities.distinct(), URIs: x.uris.distinct(),
-		Composites: x.composites,
+		Numbers: x.numbers.distinct(), Quantities: x.quantityValues(), URIs: x.uris.distinct(),
+		Composites: x.composites, Typed: x.typed.distinct(), Positions: x.positions.distinct(),
 	}
 }
 
@@ -104,5 +106,7 @@ func (x *extraction) reset() {
 	x.quantities.reset()
 	x.uris.reset()
 	x.composites = nil
+	x.typed.reset()
+	x.positions.reset()
 	x.search, x.root, x.base = nil, element.Node{}, ""
 }

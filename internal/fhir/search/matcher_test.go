@@ -1,6 +1,7 @@
 package search
 
 import (
+	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -49,6 +50,9 @@ func (w world) meets(c fhir.Criterion, key fhir.Key, i *fhir.Index) bool {
 		return slices.ContainsFunc(i.Tokens, func(v fhir.TokenValue) bool { return v.Param == c.Param && tokenMatches(c, v) })
 	case fhir.ReferenceTo:
 		return slices.ContainsFunc(i.References, func(v fhir.ReferenceValue) bool {
+			if c.Version != "" && c.Version != v.Version {
+				return false
+			}
 			return v.Param == c.Param && v.ID == c.ID && v.URL == c.URL && (c.Type == "" || c.URL != "" || c.Type == v.Type)
 		})
 	case fhir.Composite:
@@ -60,6 +64,25 @@ func (w world) meets(c fhir.Criterion, key fhir.Key, i *fhir.Index) bool {
 			}
 			return true
 		})
+	case fhir.TokenIn:
+		return slices.ContainsFunc(i.Tokens, func(v fhir.TokenValue) bool {
+			return v.Param == c.Param && slices.ContainsFunc(c.Codes, func(code fhir.TokenValue) bool {
+				return tokenMatches(fhir.Token{System: &code.System, Code: &code.Code, FoldCase: code.FoldCase}, v)
+			})
+		})
+	case fhir.OfType:
+		return slices.Contains(i.Typed, fhir.TypedIdentifier(c))
+	case fhir.ReferenceBy:
+		return slices.ContainsFunc(i.References, func(v fhir.ReferenceValue) bool {
+			by := v.Identifier
+			return v.Param == c.Param && by != nil && by.Code == c.Code && (c.System == nil || *c.System == by.System)
+		})
+	case fhir.URIBelow:
+		return slices.ContainsFunc(i.URIs, func(v fhir.URIValue) bool {
+			return v.Param == c.Param && (v.URI == c.URI || strings.HasPrefix(v.URI, c.URI+"/"))
+		})
+	case fhir.Near:
+		return slices.ContainsFunc(i.Positions, func(v fhir.PositionValue) bool { return v.Param == c.Param && metres(c, v) <= c.Distance })
 	case fhir.URI:
 		return slices.Contains(i.URIs, fhir.URIValue(c))
 	case fhir.String:
@@ -72,11 +95,25 @@ func (w world) meets(c fhir.Criterion, key fhir.Key, i *fhir.Index) bool {
 		})
 	case fhir.Quantity:
 		return slices.ContainsFunc(i.Quantities, func(v fhir.QuantityValue) bool {
+			if in := c.Canonical; in != nil {
+				return v.Param == c.Param && v.Canonical != nil && v.Canonical.Unit == in.Unit &&
+					amountMatches(c.Prefix, in.Value, in.Low, in.High, v.Canonical.Value, v.Canonical.Low, v.Canonical.High)
+			}
 			unit := c.Code == "" || c.System == v.System && c.Code == v.Code || c.System == "" && (c.Code == v.Code || c.Code == v.Unit)
 			return v.Param == c.Param && unit && amountMatches(c.Prefix, c.Value, c.Low, c.High, v.Value, v.Low, v.High)
 		})
 	}
 	panic("no such criterion")
+}
+
+// metres is the length of the chord between two places, bent to the sphere.
+func metres(c fhir.Near, v fhir.PositionValue) float64 {
+	point := func(latitude, longitude float64) [3]float64 {
+		a, b := latitude*math.Pi/180, longitude*math.Pi/180
+		return [3]float64{math.Cos(a) * math.Cos(b), math.Cos(a) * math.Sin(b), math.Sin(a)}
+	}
+	p, q := point(c.Latitude, c.Longitude), point(v.Latitude, v.Longitude)
+	return 2 * 6371008.8 * math.Asin(math.Sqrt((p[0]-q[0])*(p[0]-q[0])+(p[1]-q[1])*(p[1]-q[1])+(p[2]-q[2])*(p[2]-q[2]))/2)
 }
 
 func refersTo(i *fhir.Index, param string, to fhir.Key) bool {
@@ -177,6 +214,7 @@ func amountMatches(prefix fhir.Prefix, value, from, to, exact, low, high string)
 
 func hasValue(param string, i *fhir.Index) bool {
 	return slices.ContainsFunc(i.Tokens, func(v fhir.TokenValue) bool { return v.Param == param }) ||
+		slices.ContainsFunc(i.Positions, func(v fhir.PositionValue) bool { return v.Param == param }) ||
 		slices.ContainsFunc(i.Composites, func(v fhir.CompositeValue) bool { return v.Param == param }) ||
 		slices.ContainsFunc(i.References, func(v fhir.ReferenceValue) bool { return v.Param == param }) ||
 		slices.ContainsFunc(i.Strings, func(v fhir.StringValue) bool { return v.Param == param }) ||

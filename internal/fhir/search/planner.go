@@ -203,7 +203,7 @@ func (p *planning) plan(t *term) (fhir.Criterion, error) {
 		return nil, t.unsupported("it does not take the modifier " + quote(t.modifier))
 	}
 	c, err := anyOf(t.queryParameter, func(value string) (fhir.Criterion, error) { return plan.value(p, t, value) })
-	if c != nil && t.modifier == "not" {
+	if c != nil && (t.modifier == "not" || t.modifier == "not-in") {
 		c = fhir.Not{Criterion: c}
 	}
 	return c, err

@@ -154,7 +154,13 @@ func TestPlanRefuses(t *testing.T) {
 		"Patient?organization.size=a":                    fhir.IssueNotSupported,
 		"Observation?subject:Nobody=1":                   fhir.IssueNotSupported,
 		"Observation?subject:Patient=Group/1":            fhir.IssueValue,
-		"Observation?subject=Patient/1/_history/2":       fhir.IssueNotSupported,
+		"Patient?identifier:of-type=a|b":                 fhir.IssueValue,
+		"Patient?gender:of-type=a|b|c":                   fhir.IssueNotSupported,
+		"Observation?subject:identifier=a|b|c":           fhir.IssueValue,
+		"ValueSet?url:below=urn:a":                       fhir.IssueValue,
+		"Patient?_profile:below=http://x":                fhir.IssueNotSupported,
+		"Location?near=91|0":                             fhir.IssueValue,
+		"Location?near=1|2|3|kg":                         fhir.IssueValue,
 		"Observation?subject=Nobody/1":                   fhir.IssueValue,
 		"Observation?subject=%23p":                       fhir.IssueValue,
 		"Observation?code-value-quantity=a$b":            fhir.IssueValue,
@@ -164,24 +170,24 @@ func TestPlanRefuses(t *testing.T) {
 		"Observation?code-value-quantity=http://s%7C$1":  fhir.IssueValue,
 		"Observation?code-value-quantity:not=a$1":        fhir.IssueNotSupported,
 		"Observation?component-code-value-quantity=a$x1": fhir.IssueValue,
-		"Location?near=1|2":                              fhir.IssueNotSupported,
-		"Measure?depends-on=http://x|1":                  fhir.IssueNotSupported,
-		"Patient,Observation?code=a":                     fhir.IssueNotSupported,
-		"Patient?name=--":                                fhir.IssueValue,
-		"Patient?name:above=a":                           fhir.IssueNotSupported,
-		"Patient?birthdate=1974-13":                      fhir.IssueValue,
-		"Patient?birthdate=xx1974":                       fhir.IssueValue,
-		"Patient?birthdate=ge":                           fhir.IssueValue,
-		"Patient?birthdate:exact=1974":                   fhir.IssueNotSupported,
-		"RiskAssessment?probability=many":                fhir.IssueValue,
-		"RiskAssessment?probability=gt":                  fhir.IssueValue,
-		"Observation?value-quantity=5|mg":                fhir.IssueValue,
-		"Observation?value-quantity=5|http://x|":         fhir.IssueValue,
-		"Observation?value-quantity=|http://x|mg":        fhir.IssueValue,
-		"ValueSet?url:below=http://x":                    fhir.IssueNotSupported,
-		"Patient?identifier=%zz":                         fhir.IssueInvalid,
-		"Patient?identifier=%00":                         fhir.IssueInvalid,
-		"Patient?identifier=%ff":                         fhir.IssueInvalid,
+		"Location?near=1":                                fhir.IssueValue,
+
+		"Patient,Observation?code=a":              fhir.IssueNotSupported,
+		"Patient?name=--":                         fhir.IssueValue,
+		"Patient?name:above=a":                    fhir.IssueNotSupported,
+		"Patient?birthdate=1974-13":               fhir.IssueValue,
+		"Patient?birthdate=xx1974":                fhir.IssueValue,
+		"Patient?birthdate=ge":                    fhir.IssueValue,
+		"Patient?birthdate:exact=1974":            fhir.IssueNotSupported,
+		"RiskAssessment?probability=many":         fhir.IssueValue,
+		"RiskAssessment?probability=gt":           fhir.IssueValue,
+		"Observation?value-quantity=5|mg":         fhir.IssueValue,
+		"Observation?value-quantity=5|http://x|":  fhir.IssueValue,
+		"Observation?value-quantity=|http://x|mg": fhir.IssueValue,
+
+		"Patient?identifier=%zz": fhir.IssueInvalid,
+		"Patient?identifier=%00": fhir.IssueInvalid,
+		"Patient?identifier=%ff": fhir.IssueInvalid,
 	} {
 		_, err := plan(query, false)
 		var refused *fhir.Error
@@ -268,7 +274,7 @@ func TestPlanConditional(t *testing.T) {
 // Every parameter of every type is either served, and then Plan takes it, or
 // refused.
 func TestEveryParameterIsServedOrRefused(t *testing.T) {
-	values := map[string]string{"token": "true", "reference": "http://example.org/x", "string": "a", "date": "2012", "number": "1", "quantity": "1", "uri": "http://a"}
+	values := map[string]string{"token": "true", "reference": "http://example.org/x", "string": "a", "date": "2012", "number": "1", "quantity": "1", "uri": "http://a", "special": "1|2"}
 	served, refused := 0, 0
 	for _, typ := range definition.R4().ResourceTypes() {
 		list := r4.Served(typ)

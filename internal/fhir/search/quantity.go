@@ -3,6 +3,7 @@ package search
 import (
 	"starling/internal/fhir"
 	"starling/internal/fhir/element"
+	"starling/internal/fhir/ucum"
 )
 
 // https://hl7.org/fhir/R4/search.html#quantity
@@ -35,6 +36,37 @@ func readQuantity(x *extraction, t *take, n element.Node) {
 		v.Value = value
 	}
 	x.quantities.add(v)
+}
+
+// ucumSystem is the system of UCUM's units.
+const ucumSystem = "http://unitsofmeasure.org"
+
+// canonical gives a quantity in the canonical unit of its dimension; nil where
+// there is none.
+func canonical(system, code, value, low, high string) *fhir.CanonicalQuantity {
+	if system != ucumSystem {
+		return nil
+	}
+	var c fhir.CanonicalQuantity
+	for _, n := range []struct{ from, to *string }{{&value, &c.Value}, {&low, &c.Low}, {&high, &c.High}} {
+		if *n.from == "" {
+			continue
+		}
+		var err error
+		if *n.to, c.Unit, err = ucum.Canonical(*n.from, code); err != nil {
+			return nil
+		}
+	}
+	return &c
+}
+
+// quantityValues copies the quantities, each with its canonical form.
+func (x *extraction) quantityValues() []fhir.QuantityValue {
+	out := x.quantities.distinct()
+	for i, v := range out {
+		out[i].Canonical = canonical(v.System, v.Code, v.Value, v.Low, v.High)
+	}
+	return out
 }
 
 func unit(n element.Node) (system, code, text string) {
@@ -85,6 +117,7 @@ func planQuantity(_ *planning, t *term, value string) (fhir.Criterion, error) {
 		if quantity.System != "" && quantity.Code == "" {
 			return nil, t.badValue(value, expected)
 		}
+		quantity.Canonical = canonical(quantity.System, quantity.Code, quantity.Value, quantity.Low, quantity.High)
 	}
 	return quantity, nil
 }

@@ -15,6 +15,7 @@ var readers = map[string]map[string]reader{
 	"number":    numberReaders,
 	"quantity":  quantityReaders,
 	"uri":       uriReaders,
+	"special":   positionReaders,
 }
 
 func readerFor(parameterType, elementType string) reader {

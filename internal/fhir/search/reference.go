@@ -145,6 +145,9 @@ func withoutVersion(canonical string) string {
 // (https://hl7.org/fhir/R4/search.html#reference). The modifier [type] gives an
 // id its type.
 func planReference(p *planning, t *term, value string) (fhir.Criterion, error) {
+	if t.modifier == "identifier" {
+		return planIdentifier(t, value)
+	}
 	text := unescape(value)
 	if strings.HasPrefix(text, "#") {
 		return nil, t.badValue(value, "a reference to another resource")
@@ -159,10 +162,8 @@ func planReference(p *planning, t *term, value string) (fhir.Criterion, error) {
 		choices = append(choices, c)
 	}
 	if canonical && t.modifier == "" {
-		if withoutVersion(text) != text {
-			return nil, t.unsupported("a canonical with a version is not served yet")
-		}
-		if c := (fhir.ReferenceTo{Param: t.code, URL: text}); len(choices) == 0 || choices[0] != c {
+		url, version, _ := strings.Cut(text, "|")
+		if c := (fhir.ReferenceTo{Param: t.code, URL: url, Version: version}); len(choices) == 0 || choices[0] != c {
 			choices = append(choices, c)
 		}
 	}
@@ -188,16 +189,32 @@ func planLiteral(p *planning, t *term, text string) (fhir.Criterion, error) {
 	}
 	v := p.search.parseReference(text, p.base)
 	switch {
-	case v.Version != "":
-		return nil, t.unsupported("a reference to one version is not served yet")
 	case wanted != "" && v.Type != wanted:
 		return nil, t.badValue(text, "an id or a reference of the type "+t.modifier)
 	case v.ID != "":
-		return fhir.ReferenceTo{Param: t.code, Type: v.Type, ID: v.ID}, nil
+		return fhir.ReferenceTo{Param: t.code, Type: v.Type, ID: v.ID, Version: v.Version}, nil
 	case !strings.Contains(v.URL, ":"):
 		return nil, t.badValue(text, "an id, Type/id or a URL")
 	}
-	return fhir.ReferenceTo{Param: t.code, URL: v.URL}, nil
+	return fhir.ReferenceTo{Param: t.code, URL: v.URL, Version: v.Version}, nil
+}
+
+// planIdentifier reads the identifier of a logical reference: `value`,
+// `system|value` or `|value`.
+func planIdentifier(t *term, value string) (fhir.Criterion, error) {
+	if !t.some(func(e *take) bool { return !isCanonical(e) }) {
+		return nil, t.unsupported("canonicals have no identifier")
+	}
+	parts := splitEscaped(value, '|')
+	by := fhir.ReferenceBy{Param: t.code, Code: unescape(parts[len(parts)-1])}
+	if len(parts) > 2 || by.Code == "" {
+		return nil, t.badValue(value, "value, system|value or |value")
+	}
+	if len(parts) == 2 {
+		system := unescape(parts[0])
+		by.System = &system
+	}
+	return by, nil
 }
 
 // onlyTarget is the one type the parameter's references have been filtered for,

@@ -17,6 +17,9 @@ type Search struct {
 	registry *definition.Registry
 	types    map[fhir.ResourceType]*lazyParameters
 	now      func() time.Time // for the prefix ap of dates
+	// terminology answers :in, :not-in, :above and :below of tokens; without
+	// it they are refused.
+	terminology Terminology
 
 	folding  sync.Map // by code system, what foldsCase found
 	foldings atomic.Int64
@@ -30,6 +33,10 @@ func New(registry *definition.Registry) *Search {
 	}
 	return s
 }
+
+// UseTerminology says whom to ask about value sets and hierarchies. It is called
+// before the first search.
+func (s *Search) UseTerminology(t Terminology) { s.terminology = t }
 
 // parameters gives a type's compiled parameters, nil for an unknown type.
 func (s *Search) parameters(t fhir.ResourceType) (*parameters, error) {

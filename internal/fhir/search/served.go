@@ -7,13 +7,14 @@ import (
 
 // planners are the types of search parameters that are served.
 var planners = map[string]*planner{
-	"token":     {takes: only("not"), value: planToken},
-	"reference": {takes: isTypeName, value: planReference},
+	"token":     {takes: only("not", "of-type", "in", "not-in", "above", "below"), value: planToken},
+	"reference": {takes: ofReference, value: planReference},
 	"string":    {takes: only("exact", "contains"), value: planString},
 	"date":      {takes: only(), value: planDate},
 	"number":    {takes: only(), value: planNumber},
 	"quantity":  {takes: only(), value: planQuantity},
-	"uri":       {takes: only(), value: planURI},
+	"special":   {takes: only(), value: planNear},
+	"uri":       {takes: only("above", "below"), value: planURI},
 }
 
 func init() { planners["composite"] = &planner{takes: only(), value: planComposite} }
@@ -76,4 +77,6 @@ func only(modifiers ...string) func(*planning, string) bool {
 	}
 }
 
-func isTypeName(p *planning, modifier string) bool { return p.search.registry.IsResourceType(modifier) }
+func ofReference(p *planning, modifier string) bool {
+	return modifier == "identifier" || p.search.registry.IsResourceType(modifier)
+}

@@ -48,6 +48,14 @@ func readIdentifier(x *extraction, t *take, n element.Node) {
 	if v.System != "" || v.Code != "" {
 		x.tokens.add(v)
 	}
+	if v.Code == "" {
+		return
+	}
+	for coding := range n.Get("type").Get("coding").Children() {
+		if code := coding.Get("code").Str(); code != "" {
+			x.typed.add(fhir.TypedIdentifier{Param: t.param, System: coding.Get("system").Str(), Code: code, Value: v.Code})
+		}
+	}
 }
 
 // readContactPoint ignores case: what a contact point may be found by is the
@@ -140,6 +148,12 @@ func (s *Search) impliedBy(b *definition.Binding) *implied {
 // planToken reads `code`, `system|code`, `|code` or `system|`
 // (https://hl7.org/fhir/R4/search.html#token).
 func planToken(p *planning, t *term, value string) (fhir.Criterion, error) {
+	switch t.modifier {
+	case "of-type":
+		return planOfType(t, value)
+	case "in", "not-in", "above", "below":
+		return p.planCodes(t, value)
+	}
 	parts := splitEscaped(value, '|')
 	if len(parts) > 2 {
 		return nil, t.badValue(value, "code, system|code, |code or system|")

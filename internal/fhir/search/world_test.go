@@ -36,6 +36,11 @@ var worldTemplates = map[fhir.ResourceType][]string{
 	},
 	"DocumentReference": {`"status":"current","relatesTo":[{"code":"replaces","target":{"reference":"DocumentReference/%n"}},{"code":"appends","target":{"reference":"DocumentReference/%n"}}]`},
 	"MolecularSequence": {`"coordinateSystem":0,"referenceSeq":{"chromosome":{"coding":[{"code":"%t"}]},"windowStart":1%d,"windowEnd":1%d},"variant":[{"start":1%d,"end":1%d},{"start":1%d,"end":2%d},{"start":3}]`},
+	"Location":          {`"name":"%t","position":{"latitude":1%d.5,"longitude":2%d}`, `"name":"%t","position":{"latitude":1%d,"longitude":-179.%d}`, `"name":"%t","position":{"latitude":1%d.5,"longitude":21}`},
+	"Measure":           {`"url":"http://example.org/%t/m%d","library":["http://example.org/l|%d"],"status":"draft"`, `"url":"http://example.org/%tm","library":["http://example.org/l"],"status":"draft"`},
+	"Condition":         {`"subject":{"identifier":{"system":"http://s","value":"%t"}},"asserter":{"identifier":{"value":"%t"}},"encounter":{"reference":"Encounter/%n/_history/%d"}`},
+	"Account":           {`"identifier":[{"type":{"coding":[{"system":"http://s","code":"%t"},{"system":"http://t","code":"MR"}]},"system":"http://i","value":"%t"},{"type":{"coding":[{"system":"http://s","code":"%t"}]},"value":"%t"}]`},
+	"Procedure":         {`"code":{"coding":[{"system":"http://s","code":"%t"},{"system":"http://o","code":"%t"}]},"status":"completed"`, `"code":{"text":"%t"}`},
 	"List":              {`"status":"current","mode":"working","entry":[{"item":{"reference":"Patient/%n"}},{"item":{"reference":"Observation/%n"}}]`},
 }
 
@@ -81,6 +86,31 @@ var worldQueries = []string{
 	"MolecularSequence?chromosome-variant-coordinate=%t$lt1%d$gt1%d",
 	"MolecularSequence?chromosome-window-coordinate=%t$ge1%d$le1%d",
 	"Patient?_has:Observation:patient:component-code-value-quantity=%t$gt%d",
+	"Location?near=1%d|2%d|200|km",
+	"Location?near=1%d.2|2%d|50000|m",
+	"Location?near=1%d|179.8|300",
+	"Location?near=1%d.4|21",
+	"Measure?url:below=http://example.org/%t",
+	"Measure?url:below=http://example.org/",
+	"Measure?url:above=http://example.org/%t/m%d/x/y",
+	"Measure?depends-on=http://example.org/l|%d",
+	"Measure?depends-on=http://example.org/l",
+	"Condition?subject:identifier=http://s|%t",
+	"Condition?subject:identifier=%t",
+	"Condition?asserter:identifier=|%t",
+	"Condition?encounter=Encounter/%n/_history/%d",
+	"Condition?encounter=%n",
+	"Account?identifier:of-type=http://s|%t|%t",
+	"Procedure?code:in=http://vs/%t",
+	"Procedure?code:not-in=http://vs/%t",
+	"Procedure?code:below=http://s|%t",
+	"Procedure?code:above=http://s|%t",
+	"ValueSet?context-type-quantity=%t$lt%d|http://unitsofmeasure.org|kg",
+	"ValueSet?context-quantity=%d000|http://unitsofmeasure.org|g",
+	"ValueSet?context-quantity=ne%d000|http://unitsofmeasure.org|g",
+	"ValueSet?context-quantity=ap%d.01|http://unitsofmeasure.org|kg",
+	"ValueSet?context-quantity=gt%d000000|http://unitsofmeasure.org|mg",
+	"ValueSet?context-type-quantity=%t$ge%d000|http://unitsofmeasure.org|g",
 	"Patient?_has:Observation:patient:code=%t",
 	"Patient?_has:Observation:patient:code=http://s|%t&gender=male",
 	"Patient?_has:Observation:patient:value-quantity=gt%d",
@@ -100,10 +130,36 @@ var worldQueries = []string{
 // referred to.
 func worldSize(t fhir.ResourceType) int {
 	switch t {
-	case "Observation", "Encounter", "Group", "List", "ValueSet", "MolecularSequence":
+	case "Observation", "Encounter", "Group", "List", "ValueSet", "MolecularSequence", "Location", "Measure", "Condition", "Account", "Procedure":
 		return 50
 	}
 	return 10
+}
+
+// words is a terminology of three words, each of which is below those before it;
+// a value set has those that do not begin as its name does.
+type words struct{}
+
+var vocabulary = []string{"adam", "beth", "cyril"}
+
+func (words) Members(valueSet string) ([]Coding, error) {
+	var out []Coding
+	for _, word := range vocabulary {
+		if !strings.HasSuffix(valueSet, word) {
+			out = append(out, Coding{"http://s", word})
+		}
+	}
+	return out, nil
+}
+
+func (words) Subsumed(system, code string, above bool) ([]Coding, error) {
+	var out []Coding
+	for _, word := range vocabulary {
+		if word == code || (word < code) == above {
+			out = append(out, Coding{system, word})
+		}
+	}
+	return out, nil
 }
 
 func fill(random *rand.Rand, template string) string {
@@ -116,7 +172,7 @@ func fill(random *rand.Rand, template string) string {
 		i++
 		switch template[i] {
 		case 't':
-			out.WriteString([]string{"adam", "beth", "cyril"}[random.IntN(3)])
+			out.WriteString(vocabulary[random.IntN(3)])
 		case 'n':
 			fmt.Fprintf(&out, "r%d", random.IntN(9))
 		case 'd':
@@ -131,6 +187,8 @@ func fill(random *rand.Rand, template string) string {
 // TestStoreJoinsAsTheMatcher asks a store about resources that refer to each
 // other and wants what the matcher finds.
 func TestStoreJoinsAsTheMatcher(t *testing.T) {
+	r4.UseTerminology(words{})
+	t.Cleanup(func() { r4.UseTerminology(nil) })
 	if testing.Short() {
 		t.Skip("needs PostgreSQL")
 	}
