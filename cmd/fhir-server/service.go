@@ -22,11 +22,13 @@ func newService(store fhir.Store, flags *resourceFlags, maxBody int64) (*interac
 	}
 	limits := element.DefaultLimits
 	limits.Size = int(maxBody)
-	return &interaction.Service{
+	service := &interaction.Service{
 		Store: store, Definitions: definitions, Validator: validator, Checker: validation.New(definitions),
 		Indexer: searches, Planner: searches, Served: searches.Served,
 		Limits: limits, Software: software(),
-	}, nil
+	}
+	searches.UseTerminology(searchedCodes{service})
+	return service, nil
 }
 
 func newValidator(definitions *definition.Registry, level string) (interaction.Validator, error) {

@@ -52,6 +52,12 @@ func (c *criterionCompiler) found(k compiled) string {
 	return b.String()
 }
 
+// lookup is the resource that the reference u.term leads to, if the term is one
+// of the link. Without OFFSET 0 a planner without statistics walks the type.
+func (c *criterionCompiler) lookup(link int64) string {
+	return `(SELECT * FROM resource WHERE self = u.term # ` + c.sql.arg(link) + ` OFFSET 0)`
+}
+
 // chain: https://hl7.org/fhir/R4/search.html#chaining. Its set goes from the
 // targets to those that refer to them, its test from a resource to its targets.
 func (c *criterionCompiler) chain(k fhir.Chain) (compiled, error) {
@@ -61,8 +67,8 @@ func (c *criterionCompiler) chain(k fhir.Chain) (compiled, error) {
 	}
 	link := c.hash.link(c.typ, k.Param)
 	chain := compiled{test: func() string {
-		return `EXISTS (SELECT FROM unnest(r.terms) u(term) CROSS JOIN LATERAL (SELECT FROM resource r WHERE r.self = u.term # ` +
-			c.sql.arg(link) + ` AND ` + target.isCurrent(`r`) + ` AND ` + inner.test() + ` OFFSET 0) t WHERE u.term & 3 = 3)`
+		return `EXISTS (SELECT FROM unnest(r.terms) u(term) CROSS JOIN LATERAL (SELECT FROM ` +
+			c.lookup(link) + ` r WHERE ` + target.isCurrent(`r`) + ` AND ` + inner.test() + ` OFFSET 0) t WHERE u.term & 3 = 3)`
 	}}
 	if inner.set != nil {
 		chain.exact, chain.keyed, chain.joined = true, true, true
@@ -91,8 +97,8 @@ func (c *criterionCompiler) reverse(k fhir.Has) (compiled, error) {
 		has.exact, has.keyed, has.joined = true, true, true
 		has.set = func() string {
 			return `SELECT DISTINCT t.rid FROM (SELECT r.terms` + source.found(inner) +
-				` OFFSET 0) s CROSS JOIN LATERAL unnest(s.terms) u(term) CROSS JOIN LATERAL (SELECT t.rid FROM resource t WHERE t.self = u.term # ` +
-				c.sql.arg(link) + ` AND ` + c.isCurrent(`t`) + ` OFFSET 0) t WHERE u.term & 3 = 3`
+				` OFFSET 0) s CROSS JOIN LATERAL unnest(s.terms) u(term) CROSS JOIN LATERAL (SELECT t.rid FROM ` +
+				c.lookup(link) + ` t WHERE ` + c.isCurrent(`t`) + ` OFFSET 0) t WHERE u.term & 3 = 3`
 		}
 	}
 	return has, nil

@@ -55,9 +55,9 @@ func (c *criterionCompiler) token(k fhir.Token) compiled {
 // referenceTo: https://hl7.org/fhir/R4/search.html#reference
 func (c *criterionCompiler) referenceTo(k fhir.ReferenceTo) compiled {
 	if k.Version != "" {
-		any := k
-		any.Version = ""
-		one := c.referenceTo(any)
+		whatever := k
+		whatever.Version = ""
+		one := c.referenceTo(whatever)
 		one.exact, one.test = false, c.has(c.hash.term(c.typ, k.Param, termVersion, string(k.Type), k.ID, k.URL, k.Version))
 		return one
 	}

@@ -17,7 +17,10 @@ var planners = map[string]*planner{
 	"uri":       {takes: only("above", "below"), value: planURI},
 }
 
-func init() { planners["composite"] = &planner{takes: only(), value: planComposite} }
+func init() {
+	storeParameters["_filter"] = planFilter
+	planners["composite"] = &planner{takes: only(), value: planComposite}
+}
 
 // storeParameters are the parameters on what the store itself knows of a
 // resource.
@@ -31,10 +34,9 @@ var storeParameters = map[string]func(p *planning, q *queryParameter) (fhir.Crit
 // has, or none with an expression, and why they are refused.
 var unserved = map[string]string{
 	"_score":   "matches are not ranked",
-	"_filter":  "filter expressions are not served yet",
 	"_query":   "there are no named queries",
-	"_text":    "text search is not served yet",
-	"_content": "text search is not served yet",
+	"_text":    "an index of all texts would cost a write more than all others together",
+	"_content": "an index of all texts would cost a write more than all others together",
 	"_type":    "it is for searches of the whole system",
 }
 

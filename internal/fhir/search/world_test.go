@@ -111,6 +111,8 @@ var worldQueries = []string{
 	"ValueSet?context-quantity=ap%d.01|http://unitsofmeasure.org|kg",
 	"ValueSet?context-quantity=gt%d000000|http://unitsofmeasure.org|mg",
 	"ValueSet?context-type-quantity=%t$ge%d000|http://unitsofmeasure.org|g",
+	"Patient?_filter=name sw %t or not(organization.name eq %t)",
+	"Observation?_filter=(code eq %t or code eq %t) and patient.birthdate gt 200%d",
 	"Patient?_has:Observation:patient:code=%t",
 	"Patient?_has:Observation:patient:code=http://s|%t&gender=male",
 	"Patient?_has:Observation:patient:value-quantity=gt%d",
