@@ -93,9 +93,13 @@ func (r *run) targetOf(n element.Node) (name string, target element.Node) {
 	return name, element.Node{}
 }
 
-// versionRule checks that a reference to a version finds it, where the Bundle
-// has other versions of its target only.
+// versionRule checks that a reference to a version finds it, where the document
+// has other versions of its target only. Other Bundles need not hold what they
+// refer to.
 func (r *run) versionRule(n element.Node) {
+	if r.bundle.Get("type").Str() != "document" {
+		return
+	}
 	reference := n.Get("reference").Str()
 	current, _, versioned := strings.Cut(reference, "/_history/")
 	if versioned && r.entryOf(current).Exists() && !r.entryOf(reference).Exists() {
