@@ -112,9 +112,10 @@ func (s *Store) attempt(ctx context.Context, pool *pgxpool.Pool, items []*item, 
 			_ = conn.Conn().Close(ctx)
 		}
 	}
+	lost := pg.IsClosed() // asked before another loop may take the connection
 	conn.Release()
 	// An error on a connection that lives says that the transaction ended.
-	if err != nil && state.sent && !state.done && pg.IsClosed() && classify(err) == outcomeUnknown {
+	if err != nil && state.sent && !state.done && lost && classify(err) == outcomeUnknown {
 		return s.resolve(items, pid, &state, err)
 	}
 	return err

@@ -17,10 +17,10 @@ import (
 	"starling/internal/postgres/postgrestest"
 )
 
-// TestBadRowAlone: what one write does wrong, in its statement or at COMMIT,
-// fails that write and no other of its batch (rule 21).
-func TestBadRowAlone(t *testing.T) {
-	s := open(t, postgrestest.New(t))
+// poison makes the database refuse, at COMMIT, each resource whose content
+// says "poison".
+func poison(t *testing.T, s *Store) {
+	t.Helper()
 	_, err := s.reserve.Exec(t.Context(), `
 		CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 		BEGIN
@@ -32,6 +32,33 @@ func TestBadRowAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestFailuresAtOnce: loops whose batches fail at the same time share
+// connections one after the other, never at once.
+func TestFailuresAtOnce(t *testing.T) {
+	s, err := Open(t.Context(), Config{URL: postgrestest.New(t), coalesce: 1, writeLoops: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	poison(t, s)
+	var wait sync.WaitGroup
+	for i := range 400 {
+		wait.Go(func() {
+			if _, err := s.Write(context.Background(), patient(fmt.Sprint("p", i), `,"text":"poison"`)); err == nil {
+				t.Errorf("write %d is acknowledged", i)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// TestBadRowAlone: what one write does wrong, in its statement or at COMMIT,
+// fails that write and no other of its batch (rule 21).
+func TestBadRowAlone(t *testing.T) {
+	s := open(t, postgrestest.New(t))
+	poison(t, s)
 	var wait sync.WaitGroup
 	var failed atomic.Int32
 	for i := range 60 {
