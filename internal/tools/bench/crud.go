@@ -143,7 +143,7 @@ func (b *bench) constant(ctx context.Context, all figures) error {
 func (b *bench) scenario(ctx context.Context, target, pids string) (*crudResult, error) {
 	out := b.program("crud.json")
 	load := exec.CommandContext(ctx, b.program("loadtest"), "crud", "--target", target, "--vus", fmt.Sprint(virtualUsers),
-		"--warmup", "5s", "--duration", b.duration.String(), "--cooldown", "1s", "--out", out, "--pids", pids)
+		"--warmup", warmup.String(), "--duration", b.duration.String(), "--cooldown", "1s", "--out", out, "--pids", pids)
 	if text, err := load.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("loadtest: %w\n%s", err, text)
 	}

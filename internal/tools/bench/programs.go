@@ -50,6 +50,10 @@ func (b *bench) database(ctx context.Context) (*embedded.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	return databaseIn(ctx, dir)
+}
+
+func databaseIn(ctx context.Context, dir string) (*embedded.Server, error) {
 	return embedded.Start(ctx, embedded.Options{DataDir: dir, BinDir: os.Getenv("TEST_POSTGRES_BIN")})
 }
 
@@ -151,5 +155,9 @@ func (s *server) resident() (float64, error) {
 	return 0, fmt.Errorf("no VmRSS in /proc/%d/status", s.command.Process.Pid)
 }
 
-// settle lets a fresh server come to rest.
-const settle = 5 * time.Second
+const (
+	// settle lets a fresh server come to rest.
+	settle = 5 * time.Second
+	// warmup is the time of load before the measured one.
+	warmup = 5 * time.Second
+)
