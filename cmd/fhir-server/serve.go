@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
@@ -39,8 +38,7 @@ func (c *serveCommand) Validate() error {
 // Run implements command.
 func (c *serveCommand) Run(ctx context.Context, p *program) error {
 	logger := c.logger(p.stderr)
-	// Without a limit set or found, the garbage collector's own pace is right.
-	_, _ = memlimit.Set(memlimit.WithLogger(logger), memlimit.WithProvider(memlimit.FromCgroup))
+	setCollector(logger)
 
 	s := &server{command: c, logger: logger}
 	if err := s.start(ctx); err != nil {
