@@ -19,6 +19,7 @@ type Index struct {
 	Composites []CompositeValue
 	Typed      []TypedIdentifier
 	Positions  []PositionValue
+	Names      []NameValue
 }
 
 // TypedIdentifier is an Identifier's value with a coding of its type, for
@@ -114,4 +115,15 @@ type QuantityValue struct {
 type URIValue struct {
 	Param string
 	URI   string
+}
+
+// NameValue is what a token is called, for :text: the display of a Coding, the
+// text of a CodeableConcept or of an Identifier's type.
+type NameValue struct {
+	Param  string
+	Folded string // as StringValue.Folded, and not empty
+	// Code is a code that the resource has for the parameter beside the name,
+	// and FoldCase as in its TokenValue; empty if there is none.
+	Code     string
+	FoldCase bool
 }

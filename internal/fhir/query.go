@@ -15,6 +15,17 @@ type SearchQuery struct {
 	// Includes and RevIncludes are for whoever writes the answer: the store
 	// finds matches alone.
 	Includes, RevIncludes []Include
+	// Untyped are ids in it without a type that may be of several; it is for
+	// whoever runs the search to see that they are not.
+	Untyped []UntypedID
+}
+
+// UntypedID is the value of a reference parameter that may be the id of resources
+// of several types.
+type UntypedID struct {
+	Param string // as the query names it
+	ID    string
+	Types []ResourceType
 }
 
 // TotalMode is _total.
@@ -92,11 +103,13 @@ type String struct {
 type StringMatch uint8
 
 // The ways to compare strings: by default Folded begins with the value; with
-// :contains Folded has it anywhere; with :exact it equals Exact.
+// :contains Folded has it anywhere; with :exact it equals Exact; with the
+// operator ew of _filter Folded, which has fewer than 200 characters, ends with it.
 const (
 	StringStarts StringMatch = iota
 	StringContains
 	StringExact
+	StringEnds
 )
 
 // Date holds when the resource has a DateValue that compares with Range as
@@ -154,6 +167,14 @@ type URI struct {
 type URIBelow struct {
 	Param string
 	URI   string
+}
+
+// Named holds when the resource has a NameValue that begins with the value, from
+// its beginning or from the beginning of one of its first 50 words: the modifier
+// :text of tokens.
+type Named struct {
+	Param string
+	Value string // folded
 }
 
 // Missing is the modifier :missing.
@@ -251,6 +272,7 @@ func (Number) criterion()      {}
 func (Quantity) criterion()    {}
 func (URI) criterion()         {}
 func (Missing) criterion()     {}
+func (Named) criterion()       {}
 func (ReferenceTo) criterion() {}
 func (Composite) criterion()   {}
 func (ReferenceBy) criterion() {}

@@ -58,7 +58,7 @@ func (s *Service) newCall(request *Request) (*call, error) {
 	if err := c.add(root); err != nil {
 		return nil, err
 	}
-	if request.Handling == HandlingStrict {
+	if request.Handling == HandlingStrict && !c.operation.search {
 		return c, c.checkNames()
 	}
 	return c, nil

@@ -1,6 +1,9 @@
 package interaction
 
-import "starling/internal/fhir"
+import (
+	"starling/internal/fhir"
+	"starling/internal/fhir/search"
+)
 
 // capabilityStatement describes the server for these types
 // (https://hl7.org/fhir/R4/capabilitystatement.html). The implementation's url
@@ -8,7 +11,9 @@ import "starling/internal/fhir"
 func (s *Service) capabilityStatement(types []fhir.ResourceType) (before, after []byte) {
 	before = s.appendHead(nil, "CapabilityStatement", "Starling Capability Statement")
 	dst := append([]byte(nil), `},"fhirVersion":"4.0.1","format":["json","application/fhir+json"],"patchFormat":["`+jsonPatchType+`"],`+
-		`"rest":[{"mode":"server","security":{"cors":true},"resource":[`...)
+		`"rest":[{"mode":"server"`...)
+	dst = appendUnserved(dst, "Search parameters whose definitions name no resource type are not served", s.Planner.Unserved(""))
+	dst = append(dst, `,"security":{"cors":true},"resource":[`...)
 	for _, t := range types {
 		if s.hasEndpoint(string(t)) {
 			dst = append(s.appendCapability(dst, t), ',')
@@ -49,6 +54,7 @@ func (s *Service) appendCapability(dst []byte, t fhir.ResourceType) []byte {
 	if !searchable(t) {
 		return append(dst, '}')
 	}
+	dst = appendUnserved(dst, "Search parameters that are not served, and refused", s.Planner.Unserved(t))
 	dst = append(dst, `,"searchInclude":["*",`...)
 	for _, link := range s.Planner.Includes(t) {
 		dst = append(appendString(dst, link), ',')
@@ -64,6 +70,19 @@ func (s *Service) appendCapability(dst []byte, t fhir.ResourceType) []byte {
 		dst = append(appendString(append(dst, `,"type":`...), p.Type), "},"...)
 	}
 	return append(closed(dst, ']'), '}')
+}
+
+// appendUnserved appends the member documentation, which names parameters and why
+// they are not served; nothing if there are none.
+func appendUnserved(dst []byte, about string, all []search.Unserved) []byte {
+	if len(all) == 0 {
+		return dst
+	}
+	text := about + ":\n"
+	for _, p := range all {
+		text += "\n* `" + p.Code + "` (" + p.URL + "): " + p.Reason
+	}
+	return appendString(append(dst, `,"documentation":`...), text)
 }
 
 // appendOperations appends the member that names operations, if there are any.

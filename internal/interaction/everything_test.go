@@ -82,6 +82,9 @@ func TestLastN(t *testing.T) {
 			t.Errorf("%s: %s, want %s", target, got, want)
 		}
 	}
+	strict := func(r *Request) { r.Handling = HandlingStrict }
+	s.do(StatusOK, "GET", "Observation/$lastn?patient=p&code=c&max=9", "", strict)
+	s.refuse(fhir.KindInvalid, fhir.IssueNotSupported, "GET", "Observation/$lastn?patient=p&colour=red", "", strict)
 	s.refuse(fhir.KindInvalid, fhir.IssueRequired, "GET", "Observation/$lastn?code=c", "")
 	s.refuse(fhir.KindInvalid, fhir.IssueValue, "GET", "Observation/$lastn?patient=p&max=0", "")
 	s.refuse(fhir.KindInvalid, fhir.IssueValue, "GET", "Observation/$lastn?patient=p&date=soon", "")

@@ -38,6 +38,9 @@ func (s *Service) lastN(ctx context.Context, c *call) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := unambiguous(ctx, s.Store, query); err != nil {
+		return nil, err
+	}
 	found, err := s.newest(ctx, query, n)
 	if err != nil {
 		return nil, err

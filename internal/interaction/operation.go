@@ -18,7 +18,9 @@ type operation struct {
 	// body names the parameter that a resource stands for if it is sent by
 	// itself rather than in Parameters.
 	body string
-	run  func(s *Service, ctx context.Context, c *call) (*Response, error)
+	// search says that search parameters are parameters of the operation, too.
+	search bool
+	run    func(s *Service, ctx context.Context, c *call) (*Response, error)
 }
 
 // served lists the operations by the canonicals of their definitions,
@@ -28,7 +30,7 @@ var (
 		operationBase + "Resource-validate":    {body: "resource", run: (*Service).validate},
 		operationBase + "Patient-everything":   {run: (*Service).everything},
 		operationBase + "Encounter-everything": {run: (*Service).everything},
-		operationBase + "Observation-lastn":    {run: (*Service).lastN},
+		operationBase + "Observation-lastn":    {search: true, run: (*Service).lastN},
 	}
 	servedOfTerminology = map[string]operation{
 		operationBase + "ValueSet-expand":          {body: "valueSet", run: ofTerminology((*Service).expand)},

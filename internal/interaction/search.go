@@ -2,6 +2,7 @@ package interaction
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 	"uuid"
@@ -21,6 +22,11 @@ func (s *Service) search(ctx context.Context, request *Request) (*Response, erro
 
 // answerSearch runs a search where finder looks and answers it.
 func (s *Service) answerSearch(ctx context.Context, finder fhir.Finder, plan *searchPlan) (*Response, error) {
+	if plan.query.Cursor == "" {
+		if err := unambiguous(ctx, finder, plan.query); err != nil {
+			return nil, err
+		}
+	}
 	page, err := finder.Search(ctx, plan.query)
 	if err != nil {
 		return nil, err
@@ -36,6 +42,44 @@ func (s *Service) answerSearch(ctx context.Context, finder fhir.Finder, plan *se
 	body, err := s.searchset(plan, page, added, links)
 	return &Response{Status: StatusOK, Body: body}, err
 }
+
+// unambiguous refuses a search by an id without a type that resources of several
+// types have (https://hl7.org/fhir/R4/search.html#reference).
+func unambiguous(ctx context.Context, finder fhir.Finder, query *fhir.SearchQuery) error {
+	var keys []fhir.VersionKey
+	for _, id := range query.Untyped {
+		for _, t := range id.Types {
+			keys = append(keys, fhir.VersionKey{Key: fhir.Key{Type: t, ID: id.ID}})
+		}
+	}
+	if len(keys) > maxUntyped {
+		return fhir.NewError(fhir.KindInvalid, fhir.IssueTooCostly, "The search has too many ids without their types; say them, as in Patient/1.")
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	found, err := finder.ReadAll(ctx, keys)
+	if err != nil || len(found) < 2 {
+		return err
+	}
+	for _, id := range query.Untyped {
+		var of []string
+		for _, resource := range found {
+			if resource.ID == id.ID && slices.Contains(id.Types, resource.Type) && !slices.Contains(of, resource.Key.String()) {
+				of = append(of, resource.Key.String())
+			}
+		}
+		if len(of) > 1 {
+			slices.Sort(of)
+			return fhir.NewError(fhir.KindInvalid, fhir.IssueMultipleMatches, "The parameter "+quote(id.Param)+" has the id "+quote(id.ID)+
+				", which "+strings.Join(of, " and ")+" have; say which is meant, as in "+of[0]+".")
+		}
+	}
+	return nil
+}
+
+// maxUntyped bounds the resources that ids without types may be of.
+const maxUntyped = 5000
 
 // searchPlan is a search ready to be run.
 type searchPlan struct {

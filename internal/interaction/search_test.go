@@ -84,4 +84,16 @@ func TestSearch(t *testing.T) {
 		t.Errorf("%s", none.Raw())
 	}
 	s.refuse(fhir.KindInvalid, fhir.IssueValue, "GET", "?_type=Patient,Colour", "")
+
+	// An id alone is enough where it is that of one resource.
+	if got := s.bundle("searchset", "GET", "Observation?subject=p1,p2", "").Get("entry").Len(); got != 2 {
+		t.Errorf("%d are found by the id alone", got)
+	}
+	s.do(StatusCreated, "PUT", "Group/p1", `{"resourceType":"Group","id":"p1","type":"person","actual":true}`)
+	refused := s.refuse(fhir.KindInvalid, fhir.IssueMultipleMatches, "GET", "Observation?subject=p2,p1", "")
+	if text := refused.Issues[0].Diagnostics; !strings.Contains(text, "Group/p1 and Patient/p1") {
+		t.Errorf("%s", text)
+	}
+	s.do(StatusOK, "GET", "Observation?subject:Patient=p1", "")
+	s.do(StatusOK, "GET", "Observation?patient=p1", "")
 }

@@ -8,6 +8,7 @@ import (
 	"starling/internal/fhir"
 	"starling/internal/fhir/definition"
 	"starling/internal/fhir/element"
+	"starling/internal/fhir/search"
 	"starling/internal/terminology"
 )
 
@@ -45,6 +46,9 @@ type Planner interface {
 	// _include names them; RevIncludes those that others have to them.
 	Includes(t fhir.ResourceType) []string
 	RevIncludes(t fhir.ResourceType) []fhir.Include
+	// Unserved lists the search parameters of a type that are defined and
+	// refused, sorted by code, and with t empty those that are no type's.
+	Unserved(t fhir.ResourceType) []search.Unserved
 }
 
 // Service carries out interactions against a store.

@@ -123,6 +123,15 @@ func (s *Store) applyBatch(ctx context.Context, conn *pgconn.PgConn, items []*it
 }
 
 func (s *Store) applyIn(ctx context.Context, p *pipeline, items []*item, state *commitState) error {
+	// Names are committed by themselves, before any lock is held: it does no harm
+	// to know one that no resource has.
+	if names := s.names.unknown(items); len(names) > 0 {
+		sendNames(p, names)
+		if err := p.flush(); err != nil {
+			return err
+		}
+		s.names.learn(names)
+	}
 	var damaged error
 	clock := func(v [][]byte) { state.now, state.xid = getInt8(v[0]), uint64(getInt8(v[1])) }
 	p.send(stmtBegin, nil)

@@ -132,7 +132,12 @@ func (c *criterionCompiler) compile(criterion fhir.Criterion) (compiled, error) 
 	case fhir.ReferenceBy:
 		return c.referenceBy(k), nil
 	case fhir.URIBelow:
+		if strings.HasPrefix(k.Param, "_") {
+			return c.named(k.Param, c.belowURI(k.URI)), nil
+		}
 		return c.uriBelow(k), nil
+	case fhir.Named:
+		return c.named(k.Param, c.startsWith(firstCharacters(k.Value, maxText))), nil
 	case fhir.Near:
 		return c.near(k), nil
 	case fhir.Composite:

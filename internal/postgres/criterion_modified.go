@@ -47,9 +47,15 @@ func (c *criterionCompiler) referenceBy(k fhir.ReferenceBy) compiled {
 // uriBelow is a range of the texts of a uri parameter.
 func (c *criterionCompiler) uriBelow(k fhir.URIBelow) compiled {
 	return inSet(func() string {
-		return `SELECT rid FROM search_string WHERE param = ` + c.sql.arg(c.hash.param(c.typ, k.Param)) + ` AND (value = ` + c.sql.arg(k.URI) +
-			` OR value >= ` + c.sql.arg(k.URI+"/") + ` AND value < ` + c.sql.arg(k.URI+"0") + `)` // "0" follows "/"
+		return `SELECT rid FROM search_string WHERE param = ` + c.sql.arg(c.hash.param(c.typ, k.Param)) + c.belowURI(k.URI)()
 	})
+}
+
+// belowURI is the condition that a value is a URI or goes on from it.
+func (c *criterionCompiler) belowURI(uri string) func() string {
+	return func() string {
+		return ` AND (value = ` + c.sql.arg(uri) + ` OR value >= ` + c.sql.arg(uri+"/") + ` AND value < ` + c.sql.arg(uri+"0") + `)` // "0" follows "/"
+	}
 }
 
 // Of the Earth, as a sphere: its mean radius, and a degree of latitude, in metres.

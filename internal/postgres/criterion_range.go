@@ -3,6 +3,7 @@ package postgres
 import (
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
@@ -159,6 +160,11 @@ func (c *criterionCompiler) textOf(param int64, k fhir.String) compiled {
 	switch k.Match {
 	case fhir.StringContains:
 		return inSet(rows(func() string { return ` AND strpos(value, ` + c.sql.arg(firstCharacters(k.Value, maxText)) + `) > 0` }))
+	case fhir.StringEnds:
+		ends := firstCharacters(k.Value, maxText)
+		return inSet(rows(func() string {
+			return ` AND length(value) < ` + c.sql.arg(int32(maxText)) + ` AND right(value, ` + c.sql.arg(int32(utf8.RuneCountInString(ends))) + `) = ` + c.sql.arg(ends)
+		}))
 	case fhir.StringExact:
 		return compiled{
 			set:  rows(c.startsWith(foldedPrefix(k.Value))),

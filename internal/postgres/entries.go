@@ -15,6 +15,7 @@ import (
 type entries struct {
 	terms  []int64 // sorted, without duplicates
 	ranges rangeSet
+	names  []name // of search_name, which are not the resource's own
 }
 
 // entriesOf computes the entries of an index; nil gives none.
@@ -23,7 +24,7 @@ func (h hasher) entriesOf(t fhir.ResourceType, index *fhir.Index) entries {
 		return entries{}
 	}
 	e := entries{terms: make([]int64, 0, 3*len(index.Tokens)+4*len(index.References)+2*len(index.Strings)+
-		len(index.Dates)+len(index.Numbers)+len(index.Quantities)+2*len(index.URIs))}
+		len(index.Dates)+len(index.Numbers)+len(index.Quantities)+2*len(index.URIs)+len(index.Names))}
 	add := func(param string, kind termKind, parts ...string) {
 		e.terms = append(e.terms, h.term(t, param, kind, parts...))
 	}
@@ -58,8 +59,10 @@ func (h hasher) entriesOf(t fhir.ResourceType, index *fhir.Index) entries {
 	for _, v := range index.URIs {
 		add(v.Param, termPresent)
 		add(v.Param, termURL, v.URI)
-		// The parameters of all resources have no :below.
-		if !strings.HasPrefix(v.Param, "_") {
+		if strings.HasPrefix(v.Param, "_") {
+			term := h.term(t, v.Param, termURL, v.URI)
+			e.names = append(e.names, name{param: h.param(t, v.Param), text: v.URI, hash: term, term: term})
+		} else {
 			e.ranges.texts = append(e.ranges.texts, textRow{h.param(t, v.Param), firstCharacters(v.URI, maxText)})
 		}
 	}
@@ -92,6 +95,10 @@ func (h hasher) entriesOf(t fhir.ResourceType, index *fhir.Index) entries {
 	for _, v := range index.Quantities {
 		add(v.Param, termPresent)
 		h.quantity(&e.ranges, h.param(t, v.Param), v)
+	}
+	for _, v := range index.Names {
+		e.names = append(e.names, h.name(t, v))
+		e.terms = append(e.terms, e.names[len(e.names)-1].term)
 	}
 	for _, v := range index.Composites {
 		h.composite(&e, t, v)

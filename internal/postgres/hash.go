@@ -28,12 +28,14 @@ const (
 	termPair       termKind = '2' // composite: two parts, each as its row has it
 	termVersion    termKind = 'v' // reference or canonical: with its version
 	termOfType     termKind = 'o' // identifier: a coding of its type, and the value
+	termName       termKind = 'x' // token: a name, which a row of its code finds
+	termNameAlone  termKind = 'X' // token: a name that no code goes with
 	termPairExact  termKind = '=' // composite: two parts, one or both with their systems
 )
 
 func (k termKind) isRow() bool {
 	switch k {
-	case termCode, termFolded, termURL, termIdentifier, termPair:
+	case termCode, termFolded, termURL, termIdentifier, termPair, termNameAlone:
 		return true
 	}
 	return false

@@ -22,6 +22,7 @@ const (
 	stmtDropNumber = "drop_numbers"
 	stmtAddTexts   = "add_texts"
 	stmtDropTexts  = "drop_texts"
+	stmtAddNames   = "add_names"
 )
 
 // updatedNow is lastUpdated of a write: the later of the transaction's clock
@@ -90,6 +91,9 @@ USING unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[
   AS k(rid, param, unit, code, text, low, high)
 WHERE s.param = k.param AND s.low = k.low::numeric AND s.high = k.high::numeric AND s.rid = k.rid
   AND s.unit = k.unit AND s.code = k.code AND s.text = k.text`,
+
+	stmtAddNames: `INSERT INTO search_name (param, value, hash, term)
+SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) ON CONFLICT DO NOTHING`,
 
 	stmtAddTexts: `INSERT INTO search_string (rid, param, value) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[])`,
 	stmtDropTexts: `DELETE FROM search_string s USING unnest($1::bigint[], $2::bigint[], $3::text[]) AS k(rid, param, value)

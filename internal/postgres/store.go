@@ -46,6 +46,7 @@ type Store struct {
 	types   types
 	hash    hasher
 	rids    rids
+	names   knownNames
 	reader  *reader
 	writer  *writer
 	metrics *metrics

@@ -127,6 +127,7 @@ func (t *tx) commit(ctx context.Context) error {
 		return unknownOutcome(errCommitWarning)
 	}
 	t.state.done = true
+	t.store.names.learn(t.names)
 	return nil
 }
 
@@ -150,6 +151,7 @@ type tx struct {
 	pgx    *pgx.Conn
 	state  commitState
 	made   map[fhir.Key]*item // what Apply wrote
+	names  []name             // what it added to search_name
 	failed error              // the first error of the database
 }
 

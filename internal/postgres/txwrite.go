@@ -63,6 +63,7 @@ func (t *tx) items(writes []*fhir.Write) ([]*item, error) {
 func (t *tx) apply(ctx context.Context, p *pipeline, items, sorted []*item) error {
 	var damaged error
 	p.send(stmtNow, func(v [][]byte) { t.state.now, t.state.xid = getInt8(v[0]), uint64(getInt8(v[1])) })
+	t.addNames(p, items)
 	if !allCreates(items) {
 		lock(p, sorted, &damaged)
 		if err := p.flush(); err != nil {
@@ -88,6 +89,14 @@ func (t *tx) apply(ctx context.Context, p *pipeline, items, sorted []*item) erro
 	}
 	write(p, sorted)
 	return p.flush()
+}
+
+// addNames queues the names that the database may not have.
+func (t *tx) addNames(p *pipeline, items []*item) {
+	if names := t.store.names.unknown(items); len(names) > 0 {
+		sendNames(p, names)
+		t.names = append(t.names, names...)
+	}
 }
 
 // Amend implements fhir.Tx.
@@ -118,6 +127,7 @@ func (t *tx) Amend(ctx context.Context, writes []*fhir.Write) error {
 	v := r.version
 	r.version = versionRows{}
 	p := startPipeline(ctx, t.conn)
+	t.addNames(p, amended)
 	r.send(p)
 	p.send(stmtAmend, nil, int8Array(v.rid), int4Array(v.version), textArray(v.meta), textArray(v.body))
 	err := p.flush()

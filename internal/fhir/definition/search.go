@@ -3,6 +3,7 @@ package definition
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,7 +14,9 @@ import (
 type searchParameters struct {
 	byURL  map[string]*SearchParameter
 	byCode map[fhir.ResourceType]map[string]*SearchParameter
-	byType map[fhir.ResourceType][]*SearchParameter // sorted by code
+	byType map[fhir.ResourceType][]*SearchParameter
+	// unbound are those of no resource type, sorted by code.
+	unbound []*SearchParameter
 }
 
 // parameterJSON is the JSON of a SearchParameter.
@@ -52,10 +55,14 @@ func (r *Registry) readSearchParameters() *searchParameters {
 		}
 		p := j.parameter()
 		s.byURL[p.URL] = p
+		if len(p.Base) == 0 {
+			s.unbound = append(s.unbound, p)
+		}
 		for _, base := range p.Base {
 			byBase[base] = append(byBase[base], p)
 		}
 	})
+	slices.SortFunc(s.unbound, func(a, b *SearchParameter) int { return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.URL, b.URL)) })
 	for _, t := range r.resourceTypes {
 		codes := map[string]*SearchParameter{}
 		for _, base := range r.lineage(t) {
@@ -78,6 +85,13 @@ func (r *Registry) readSearchParameters() *searchParameters {
 func (r *Registry) SearchParameters(t fhir.ResourceType) []*SearchParameter {
 	return r.search().byType[t]
 }
+
+// UnboundSearchParameters lists the parameters whose definitions name no resource
+// type, sorted by code.
+func (r *Registry) UnboundSearchParameters() []*SearchParameter { return r.search().unbound }
+
+// SearchParameterURLs lists the canonicals of all parameters, in no order.
+func (r *Registry) SearchParameterURLs() []string { return slices.Collect(maps.Keys(r.search().byURL)) }
 
 // SearchParameter gives a type's parameter by its code; nil if there is none.
 func (r *Registry) SearchParameter(t fhir.ResourceType, code string) *SearchParameter {

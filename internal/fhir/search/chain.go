@@ -128,15 +128,23 @@ func (p *planning) at(t fhir.ResourceType) *planning {
 	return &there
 }
 
-// through plans a parameter of the resources at the other end.
-func (p *planning) through(q *queryParameter, t fhir.ResourceType, inner *queryParameter) (c fhir.Criterion, known bool, err error) {
+// follow counts a reference that a query follows, to one type.
+func (p *planning) follow(q *queryParameter) error {
 	if *p.links++; *p.links > maxLinks {
-		return nil, true, fhir.NewError(fhir.KindInvalid, fhir.IssueTooCostly,
+		return fhir.NewError(fhir.KindInvalid, fhir.IssueTooCostly,
 			"The parameter "+quote(q.name)+" may lead to too many types; say which, as in subject:Patient.name.")
 	}
 	if p.depth == maxDepth {
-		return nil, true, fhir.NewError(fhir.KindInvalid, fhir.IssueTooCostly,
+		return fhir.NewError(fhir.KindInvalid, fhir.IssueTooCostly,
 			"The parameter "+quote(q.name)+" follows more than "+strconv.Itoa(maxDepth)+" references.")
+	}
+	return nil
+}
+
+// through plans a parameter of the resources at the other end.
+func (p *planning) through(q *queryParameter, t fhir.ResourceType, inner *queryParameter) (c fhir.Criterion, known bool, err error) {
+	if err := p.follow(q); err != nil {
+		return nil, true, err
 	}
 	return p.at(t).criterion(inner)
 }

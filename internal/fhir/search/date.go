@@ -130,5 +130,8 @@ func planDate(p *planning, t *term, value string) (fhir.Criterion, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.operator == "po" { // an overlap, with nothing widened
+		prefix = fhir.PrefixApproximate
+	}
 	return fhir.Date{Param: t.code, Prefix: prefix, Range: wanted}, nil
 }

@@ -19,7 +19,7 @@ func planFilter(p *planning, q *queryParameter) (fhir.Criterion, error) {
 	if strings.TrimSpace(q.value) == "" {
 		return nil, nil
 	}
-	f := filterText{planning: p, parameter: q, rest: q.value}
+	f := filterText{planning: p, parameter: q, rest: q.value, comparisons: new(int)}
 	c, err := f.filter(0)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,9 @@ type filterText struct {
 	*planning
 	parameter   *queryParameter
 	rest        string
-	comparisons int
+	comparisons *int // of the whole parameter
+	// nested is how many brackets within paths are open.
+	nested int
 }
 
 func (f *filterText) space() { f.rest = strings.TrimLeft(f.rest, " \t\r\n") }
@@ -111,16 +113,19 @@ func (f *filterText) operand(depth int) (fhir.Criterion, error) {
 	return c, nil
 }
 
-// comparison reads `path operator value`.
+// comparison reads `path operator value`, or `reference[filter].path operator
+// value`.
 func (f *filterText) comparison() (fhir.Criterion, error) {
-	if f.comparisons++; f.comparisons > maxComparisons {
+	if *f.comparisons++; *f.comparisons > maxComparisons {
 		return nil, fhir.NewError(fhir.KindInvalid, fhir.IssueTooCostly, "The parameter '_filter' has too many comparisons.")
 	}
 	at := f.rest
 	path := f.word()
-	if path == "" || f.take("[") {
-		f.rest = at
-		return nil, f.bad("a parameter, or a chain of such without conditions in brackets,")
+	if path == "" {
+		return nil, f.bad("a parameter, or a chain of such,")
+	}
+	if strings.HasPrefix(f.rest, "[") {
+		return f.conditioned(path)
 	}
 	operator := f.word()
 	value, err := f.value()
@@ -137,7 +142,9 @@ func (f *filterText) comparison() (fhir.Criterion, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, known, err := f.criterion(&q)
+	p := *f.planning
+	p.operator = operator
+	c, known, err := p.criterion(&q)
 	switch {
 	case err != nil:
 		return nil, err
@@ -204,7 +211,8 @@ func (f *filterText) operator(q *queryParameter, operator string) (not bool, err
 		return true, nil
 	case operator == "co" && typ == "string":
 		modify("contains")
-	case operator == "sw" && typ == "string":
+	case operator == "sw" && typ == "string", operator == "ew" && typ == "string":
+	case operator == "po" && typ == "date":
 	case operator == "in" && typ == "token":
 		modify("in")
 	case operator == "ss" && typ == "token":

@@ -44,6 +44,7 @@ type extraction struct {
 	composites []fhir.CompositeValue
 	typed      values[fhir.TypedIdentifier]
 	positions  values[fhir.PositionValue]
+	names      values[fhir.NameValue]
 }
 
 var extractions = sync.Pool{New: func() any { return new(extraction) }}
@@ -92,7 +93,7 @@ func (x *extraction) index() *fhir.Index {
 	return &fhir.Index{
 		Tokens: x.tokens.distinct(), References: x.referenceValues(), Strings: x.strings.distinct(), Dates: x.dates.distinct(),
 		Numbers: x.numbers.distinct(), Quantities: x.quantityValues(), URIs: x.uris.distinct(),
-		Composites: x.composites, Typed: x.typed.distinct(), Positions: x.positions.distinct(),
+		Composites: x.composites, Typed: x.typed.distinct(), Positions: x.positions.distinct(), Names: x.names.distinct(),
 	}
 }
 
@@ -108,5 +109,6 @@ func (x *extraction) reset() {
 	x.composites = nil
 	x.typed.reset()
 	x.positions.reset()
+	x.names.reset()
 	x.search, x.root, x.base = nil, element.Node{}, ""
 }

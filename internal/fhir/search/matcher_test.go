@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"starling/internal/fhir"
 )
@@ -69,6 +70,16 @@ func (w world) meets(c fhir.Criterion, key fhir.Key, i *fhir.Index) bool {
 			return v.Param == c.Param && slices.ContainsFunc(c.Codes, func(code fhir.TokenValue) bool {
 				return tokenMatches(fhir.Token{System: &code.System, Code: &code.Code, FoldCase: code.FoldCase}, v)
 			})
+		})
+	case fhir.Named:
+		return slices.ContainsFunc(i.Names, func(v fhir.NameValue) bool {
+			words := strings.Split(v.Folded, " ")
+			for n := range min(len(words), 50) {
+				if v.Param == c.Param && strings.HasPrefix(strings.Join(words[n:], " "), c.Value) {
+					return true
+				}
+			}
+			return false
 		})
 	case fhir.OfType:
 		return slices.Contains(i.Typed, fhir.TypedIdentifier(c))
@@ -140,6 +151,8 @@ func stringMatches(c fhir.String, v fhir.StringValue) bool {
 		return strings.Contains(v.Folded, c.Value)
 	case fhir.StringExact:
 		return v.Exact == c.Value
+	case fhir.StringEnds:
+		return utf8.RuneCountInString(v.Folded) < 200 && strings.HasSuffix(v.Folded, c.Value)
 	}
 	return strings.HasPrefix(v.Folded, c.Value)
 }

@@ -21,6 +21,7 @@ func (s *Search) Plan(types []fhir.ResourceType, rawQuery string, strict bool, b
 		return nil, nil, err
 	}
 	query = &fhir.SearchQuery{Types: types, Count: defaultCount}
+	p.untyped = &query.Untyped
 	seen := map[string]bool{}
 	var all fhir.And
 	for i := range given {
@@ -110,6 +111,11 @@ type planning struct {
 	base   string
 	depth  int  // of the chain
 	links  *int // of all chains of the query, each type apart
+	// untyped takes the ids that may be of several types; nil for none.
+	untyped *[]fhir.UntypedID
+	// operator is that of a comparison of _filter: ew and po have no form as a
+	// parameter of their own.
+	operator string
 }
 
 func (p *planning) searched() string {

@@ -145,8 +145,11 @@ func withoutVersion(canonical string) string {
 // (https://hl7.org/fhir/R4/search.html#reference). The modifier [type] gives an
 // id its type.
 func planReference(p *planning, t *term, value string) (fhir.Criterion, error) {
-	if t.modifier == "identifier" {
+	switch t.modifier {
+	case "identifier":
 		return planIdentifier(t, value)
+	case "above", "below":
+		return planHierarchy(p, t, value)
 	}
 	text := unescape(value)
 	if strings.HasPrefix(text, "#") {
@@ -184,6 +187,9 @@ func planLiteral(p *planning, t *term, text string) (fhir.Criterion, error) {
 	if fhir.ValidID(text) {
 		if wanted == "" {
 			wanted = t.onlyTarget()
+		}
+		if targets := t.targets(); wanted == "" && len(targets) > 1 && p.untyped != nil {
+			*p.untyped = append(*p.untyped, fhir.UntypedID{Param: t.name, ID: text, Types: targets})
 		}
 		return fhir.ReferenceTo{Param: t.code, Type: wanted, ID: text}, nil
 	}

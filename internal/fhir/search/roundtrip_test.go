@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"starling/internal/fhir"
 	"starling/internal/fhir/definition"
@@ -78,8 +79,20 @@ func queriesFor(i *fhir.Index) []string {
 			add(v.Param, "ap"+v.Value+"||"+escaper.Replace(v.Unit))
 		}
 	}
+	for _, v := range i.Names {
+		add(v.Param+":text", v.Folded)
+		_, later, _ := strings.Cut(v.Folded, " ")
+		if later = later[:(len(later)+1)/2]; utf8.ValidString(later) && Fold(later) != "" {
+			add(v.Param+":text", strings.ToUpper(later))
+		}
+	}
 	for _, v := range i.URIs {
 		add(v.Param, escaper.Replace(v.URI))
+		if hierarchical(v.URI) && len(v.URI) < mostBelow {
+			add(v.Param+":below", escaper.Replace(v.URI))
+			add(v.Param+":below", escaper.Replace(v.URI[:strings.LastIndexByte(v.URI, '/')]))
+			add(v.Param+":above", escaper.Replace(v.URI+"/more"))
+		}
 	}
 	return out
 }

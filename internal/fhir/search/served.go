@@ -7,7 +7,7 @@ import (
 
 // planners are the types of search parameters that are served.
 var planners = map[string]*planner{
-	"token":     {takes: only("not", "of-type", "in", "not-in", "above", "below"), value: planToken},
+	"token":     {takes: only("not", "text", "of-type", "in", "not-in", "above", "below"), value: planToken},
 	"reference": {takes: ofReference, value: planReference},
 	"string":    {takes: only("exact", "contains"), value: planString},
 	"date":      {takes: only(), value: planDate},
@@ -53,6 +53,11 @@ func whyNotServed(d *definition.SearchParameter) string {
 	return "no element it looks at can be searched"
 }
 
+// serves reports whether Plan accepts a parameter of a type.
+func (s *Search) serves(of *parameters, d *definition.SearchParameter) bool {
+	return unserved[d.Code] == "" && (storeParameters[d.Code] != nil || of.byCode[d.Code] != nil && planners[d.Type] != nil)
+}
+
 // Served lists the parameters of a type that Plan accepts, sorted by code.
 func (s *Search) Served(t fhir.ResourceType) []*definition.SearchParameter {
 	compiled, err := s.parameters(t)
@@ -61,9 +66,39 @@ func (s *Search) Served(t fhir.ResourceType) []*definition.SearchParameter {
 	}
 	var out []*definition.SearchParameter
 	for _, d := range s.registry.SearchParameters(t) {
-		if unserved[d.Code] == "" && (storeParameters[d.Code] != nil || compiled.byCode[d.Code] != nil && planners[d.Type] != nil) {
+		if s.serves(compiled, d) {
 			out = append(out, d)
 		}
+	}
+	return out
+}
+
+// Unserved is a parameter that is defined and refused.
+type Unserved struct{ URL, Code, Reason string }
+
+// Unserved lists the parameters of a type that Plan refuses, sorted by code; with
+// t empty those that are no type's.
+func (s *Search) Unserved(t fhir.ResourceType) []Unserved {
+	var out []Unserved
+	if t == "" {
+		for _, d := range s.registry.UnboundSearchParameters() {
+			out = append(out, Unserved{d.URL, d.Code, "its definition names no resource type"})
+		}
+		return out
+	}
+	compiled, err := s.parameters(t)
+	if err != nil {
+		return nil
+	}
+	for _, d := range s.registry.SearchParameters(t) {
+		if s.serves(compiled, d) {
+			continue
+		}
+		reason := unserved[d.Code]
+		if reason == "" {
+			reason = whyNotServed(d)
+		}
+		out = append(out, Unserved{d.URL, d.Code, reason})
 	}
 	return out
 }
@@ -80,5 +115,5 @@ func only(modifiers ...string) func(*planning, string) bool {
 }
 
 func ofReference(p *planning, modifier string) bool {
-	return modifier == "identifier" || p.search.registry.IsResourceType(modifier)
+	return modifier == "identifier" || modifier == "above" || modifier == "below" || p.search.registry.IsResourceType(modifier)
 }

@@ -33,10 +33,12 @@ func show(c fhir.Criterion) string {
 		return c.Param + " -> " + string(c.Type) + "(" + show(c.Criterion) + ")"
 	case fhir.Has:
 		return string(c.Type) + "(" + show(c.Criterion) + ") -> by " + c.Param
+	case fhir.Named:
+		return c.Param + " is called " + c.Value
 	case fhir.URI:
 		return c.Param + " : " + c.URI
 	case fhir.String:
-		return c.Param + []string{" starts ", " contains ", " exactly "}[c.Match] + c.Value
+		return c.Param + []string{" starts ", " contains ", " exactly ", " ends "}[c.Match] + c.Value
 	case fhir.Date:
 		return c.Param + " " + string(c.Prefix) + " " + showRange(c.Range)
 	case fhir.Number:

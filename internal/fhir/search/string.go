@@ -73,7 +73,7 @@ func readAddress(x *extraction, t *take, n element.Node) {
 // planString reads a text, which a value begins with; has anywhere
 // (:contains); or is (:exact), case and accents included
 // (https://hl7.org/fhir/R4/search.html#string).
-func planString(_ *planning, t *term, value string) (fhir.Criterion, error) {
+func planString(p *planning, t *term, value string) (fhir.Criterion, error) {
 	text := unescape(value)
 	if t.modifier == "exact" {
 		return fhir.String{Param: t.code, Match: fhir.StringExact, Value: text}, nil
@@ -84,6 +84,9 @@ func planString(_ *planning, t *term, value string) (fhir.Criterion, error) {
 	}
 	if t.modifier == "contains" {
 		return fhir.String{Param: t.code, Match: fhir.StringContains, Value: folded}, nil
+	}
+	if p.operator == "ew" {
+		return fhir.String{Param: t.code, Match: fhir.StringEnds, Value: folded}, nil
 	}
 	return fhir.String{Param: t.code, Value: folded}, nil
 }

@@ -31,14 +31,33 @@ func (x *extraction) token(param, system, code string) {
 	x.tokens.add(fhir.TokenValue{Param: param, System: system, Code: code, FoldCase: x.search.foldsCase(system)})
 }
 
+// name takes what a token is called. A part of a composite has no names.
+func (x *extraction) name(param string, name element.Node, code string, foldCase bool) {
+	text := name.Str()
+	if text == "" || param == "" {
+		return
+	}
+	if folded := Fold(text); folded != "" {
+		x.names.add(fhir.NameValue{Param: param, Folded: folded, Code: code, FoldCase: foldCase && code != ""})
+	}
+}
+
 func readCoding(x *extraction, t *take, n element.Node) {
-	x.token(t.param, n.Get("system").Str(), n.Get("code").Str())
+	system, code := n.Get("system").Str(), n.Get("code").Str()
+	x.token(t.param, system, code)
+	x.name(t.param, n.Get("display"), code, x.search.foldsCase(system))
 }
 
 func readCodeableConcept(x *extraction, t *take, n element.Node) {
+	var code string // the first there is
+	var fold bool
 	for coding := range n.Get("coding").Children() {
 		readCoding(x, t, coding)
+		if code == "" {
+			code, fold = coding.Get("code").Str(), x.search.foldsCase(coding.Get("system").Str())
+		}
 	}
+	x.name(t.param, n.Get("text"), code, fold)
 }
 
 // readIdentifier takes the value as it is: an identifier's system says what it
@@ -48,6 +67,9 @@ func readIdentifier(x *extraction, t *take, n element.Node) {
 	if v.System != "" || v.Code != "" {
 		x.tokens.add(v)
 	}
+	// The value says little about the name of its type, so the name is found by
+	// itself.
+	x.name(t.param, n.Get("type").Get("text"), "", false)
 	if v.Code == "" {
 		return
 	}
@@ -149,6 +171,8 @@ func (s *Search) impliedBy(b *definition.Binding) *implied {
 // (https://hl7.org/fhir/R4/search.html#token).
 func planToken(p *planning, t *term, value string) (fhir.Criterion, error) {
 	switch t.modifier {
+	case "text":
+		return planNamed(t, value)
 	case "of-type":
 		return planOfType(t, value)
 	case "in", "not-in", "above", "below":
@@ -177,6 +201,19 @@ func planToken(p *planning, t *term, value string) (fhir.Criterion, error) {
 	}
 	token.Code = &code
 	return t.inCase(p.search, token), nil
+}
+
+// planNamed reads the modifier :text, a text that the name of a token begins
+// with, at its beginning or at a later word.
+func planNamed(t *term, value string) (fhir.Criterion, error) {
+	if !t.some(func(e *take) bool { return e.typ == "Coding" || e.typ == "CodeableConcept" || e.typ == "Identifier" }) {
+		return nil, t.unsupported("its values have no display and no text")
+	}
+	folded := Fold(unescape(value))
+	if folded == "" {
+		return nil, t.badValue(value, "a text with more than spaces and punctuation")
+	}
+	return fhir.Named{Param: t.code, Value: folded}, nil
 }
 
 // hasSystems reports whether some values of a token parameter have a system.

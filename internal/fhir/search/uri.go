@@ -78,8 +78,5 @@ func urisBelow(t *term, uri string) (fhir.Criterion, error) {
 	if len(uri) > mostBelow {
 		return nil, t.badValue(uri, "a URL of at most "+strconv.Itoa(mostBelow)+" bytes")
 	}
-	if strings.HasPrefix(t.code, "_") {
-		return nil, t.unsupported("only an index of its own, which every write would pay for, could answer it")
-	}
 	return fhir.URIBelow{Param: t.code, URI: strings.TrimSuffix(uri, "/")}, nil
 }

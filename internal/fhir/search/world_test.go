@@ -40,8 +40,11 @@ var worldTemplates = map[fhir.ResourceType][]string{
 	"Measure":           {`"url":"http://example.org/%t/m%d","library":["http://example.org/l|%d"],"status":"draft"`, `"url":"http://example.org/%tm","library":["http://example.org/l"],"status":"draft"`},
 	"Condition":         {`"subject":{"identifier":{"system":"http://s","value":"%t"}},"asserter":{"identifier":{"value":"%t"}},"encounter":{"reference":"Encounter/%n/_history/%d"}`},
 	"Account":           {`"identifier":[{"type":{"coding":[{"system":"http://s","code":"%t"},{"system":"http://t","code":"MR"}]},"system":"http://i","value":"%t"},{"type":{"coding":[{"system":"http://s","code":"%t"}]},"value":"%t"}]`},
-	"Procedure":         {`"code":{"coding":[{"system":"http://s","code":"%t"},{"system":"http://o","code":"%t"}]},"status":"completed"`, `"code":{"text":"%t"}`},
-	"List":              {`"status":"current","mode":"working","entry":[{"item":{"reference":"Patient/%n"}},{"item":{"reference":"Observation/%n"}}]`},
+	"Procedure": {
+		`"code":{"coding":[{"system":"http://s","code":"%t"},{"system":"http://o","code":"%t","display":"Being %t"}]},"status":"completed","meta":{"profile":["http://p/%t","http://p/%t/%d|1"],"source":"http://x/%d/%d"}`,
+		`"code":{"text":"In Bed, %t!"},"subject":{"reference":"Patient/%n"}`, `"code":{"text":"%t","coding":[{"code":"%t","display":"be a %t"}]}`,
+	},
+	"List": {`"status":"current","mode":"working","entry":[{"item":{"reference":"Patient/%n"}},{"item":{"reference":"Observation/%n"}}]`},
 }
 
 // worldQueries are asked of it, with all words.
@@ -101,6 +104,14 @@ var worldQueries = []string{
 	"Condition?encounter=Encounter/%n/_history/%d",
 	"Condition?encounter=%n",
 	"Account?identifier:of-type=http://s|%t|%t",
+	"Procedure?code:text=%t",
+	"Procedure?code:text=bed, %t",
+	"Procedure?code:text=be&code=%t",
+	"Observation?patient._has:Procedure:patient:code:text=%t",
+	"Procedure?_profile:below=http://p/%t",
+	"Procedure?_profile:below=http://p/",
+	"Procedure?_source:below=http://x/%d&code:text=%t",
+	"Procedure?_profile:above=http://p/%t/7|1",
 	"Procedure?code:in=http://vs/%t",
 	"Procedure?code:not-in=http://vs/%t",
 	"Procedure?code:below=http://s|%t",
@@ -111,6 +122,19 @@ var worldQueries = []string{
 	"ValueSet?context-quantity=ap%d.01|http://unitsofmeasure.org|kg",
 	"ValueSet?context-quantity=gt%d000000|http://unitsofmeasure.org|mg",
 	"ValueSet?context-type-quantity=%t$ge%d000|http://unitsofmeasure.org|g",
+	"Patient?organization:below=Organization/%n",
+	"Patient?organization:below=%n&gender=male",
+	"Patient?organization:above=Organization/%n",
+	"Organization?partof:below=%n",
+	"Organization?partof:above=%n",
+	"Encounter?service-provider:below=%n&patient.name=%t",
+	"Measure?depends-on:below=http://example.org/l",
+	"Patient?_filter=name ew %t",
+	"Observation?_filter=patient.name ew am or patient.birthdate po 200%d-03-07",
+	"Patient?_filter=birthdate po 200%d-03-07T10:00Z",
+	"Observation?_filter=patient[name sw %t].organization.name eq %t",
+	"Observation?_filter=subject[name sw %t]._id eq %n or code eq %t",
+	"Encounter?_filter=patient[name sw %t or birthdate gt 200%d].organization[name sw %t].partof pr true and class eq %t",
 	"Patient?_filter=name sw %t or not(organization.name eq %t)",
 	"Observation?_filter=(code eq %t or code eq %t) and patient.birthdate gt 200%d",
 	"Patient?_has:Observation:patient:code=%t",
@@ -227,7 +251,7 @@ func TestStoreJoinsAsTheMatcher(t *testing.T) {
 	}
 	for _, template := range worldQueries {
 		found := 0
-		for range 12 {
+		for range 20 {
 			query := fill(random, template)
 			p, err := plan(strings.ReplaceAll(query, "|", "%7C"), true)
 			if err != nil {
