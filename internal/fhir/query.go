@@ -230,16 +230,21 @@ type Composite struct {
 // Chain holds when the resource refers by a parameter to a current resource of
 // a type that meets a criterion of that type.
 type Chain struct {
-	Param     string
-	Type      ResourceType
+	Param string
+	Type  ResourceType
+	// Canonical says that the reference is the other's canonical URL: a
+	// ReferenceValue.URL that is its URIValue for the parameter url and whose
+	// Version, if it has one, is its TokenValue for the parameter version.
+	Canonical bool
 	Criterion Criterion
 }
 
 // Has holds when a current resource of a type that meets a criterion of that
-// type refers by its parameter to the resource.
+// type refers by its parameter to the resource, by its canonical as in Chain.
 type Has struct {
 	Type      ResourceType
 	Param     string
+	Canonical bool
 	Criterion Criterion
 }
 

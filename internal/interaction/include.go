@@ -81,12 +81,23 @@ func (i *inclusion) forward(ctx context.Context, from []*fhir.Resource, includes
 		return nil
 	}
 	var keys []fhir.VersionKey
+	wanted := map[fhir.ResourceType]map[byCanonical]bool{}
 	for _, resource := range from {
 		index, err := i.index(resource)
 		if err != nil {
 			return err
 		}
 		for _, reference := range index.References {
+			if reference.URL != "" {
+				for _, target := range i.service.Planner.Canonicals(resource.Type, reference.Param) {
+					if follows(includes, resource.Type, reference.Param, target) {
+						if wanted[target] == nil {
+							wanted[target] = map[byCanonical]bool{}
+						}
+						wanted[target][byCanonical{reference.URL, reference.Version}] = true
+					}
+				}
+			}
 			key := fhir.VersionKey{Key: fhir.Key{Type: reference.Type, ID: reference.ID}}
 			if key.Type == "" || key.ID == "" || !follows(includes, resource.Type, reference.Param, key.Type) {
 				continue
@@ -107,22 +118,32 @@ func (i *inclusion) forward(ctx context.Context, from []*fhir.Resource, includes
 	if most := maxIncluded - len(i.found); len(keys) > most {
 		keys, i.incomplete = keys[:most], true
 	}
-	if len(keys) == 0 {
-		return nil
+	if len(keys) > 0 {
+		read, err := i.finder.ReadAll(ctx, keys)
+		if err != nil {
+			return err
+		}
+		i.add(read)
 	}
-	read, err := i.finder.ReadAll(ctx, keys)
-	i.add(read)
-	return err
+	return i.canonicals(ctx, wanted)
 }
 
-// index reads a resource's references. What is stored has passed narrower
-// limits.
+// index reads a resource's references.
 func (i *inclusion) index(resource *fhir.Resource) (*fhir.Index, error) {
-	tree, err := element.Parse(resource.AppendJSON(nil), element.Limits{Depth: 1 << 20, Size: 1 << 30})
+	root, err := readStored(resource)
 	if err != nil {
 		return nil, err
 	}
-	return i.service.Indexer.Index(resource.Type, tree.Root(), i.plan.request.Base)
+	return i.service.Indexer.Index(resource.Type, root, i.plan.request.Base)
+}
+
+// readStored reads a resource that was stored, and so has passed narrower limits.
+func readStored(resource *fhir.Resource) (element.Node, error) {
+	tree, err := element.Parse(resource.AppendJSON(nil), element.Limits{Depth: 1 << 20, Size: 1 << 30})
+	if err != nil {
+		return element.Node{}, err
+	}
+	return tree.Root(), nil
 }
 
 // follows reports whether one of the includes is about a link.
@@ -168,8 +189,11 @@ func (i *inclusion) backward(ctx context.Context, to []*fhir.Resource, includes 
 	}
 	// Those found already come back, too.
 	found, err := i.finder.Referring(ctx, links, most+len(i.seen)+1)
+	if err != nil {
+		return err
+	}
 	i.add(found)
-	return err
+	return i.referringByCanonical(ctx, to, ways)
 }
 
 // add keeps what is not on the page yet.

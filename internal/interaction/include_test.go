@@ -47,7 +47,24 @@ func TestIncludes(t *testing.T) {
 	// p1 has a second version; references without one lead to it.
 	s.do(StatusOK, "PUT", "Patient/p1", `{"resourceType":"Patient","id":"p1","active":true,"managingOrganization":{"reference":"Organization/o1"}}`)
 
+	questionnaire := func(id, version string) {
+		put("Questionnaire/"+id, `,"status":"active","url":"http://example.org/q","version":"`+version+`"`)
+	}
+	questionnaire("q1", "1")
+	questionnaire("q2", "2")
+	put("QuestionnaireResponse/a", `,"status":"completed","questionnaire":"http://example.org/q|1","subject":{"reference":"Patient/p2"}`)
+	put("QuestionnaireResponse/b", `,"status":"completed","questionnaire":"http://example.org/q"`)
+	put("QuestionnaireResponse/c", `,"status":"completed","questionnaire":"http://example.org/q|3"`)
+
 	for target, want := range map[string]string{
+		"QuestionnaireResponse?_id=a&_include=QuestionnaireResponse:questionnaire":                             "Questionnaire/q1",
+		"QuestionnaireResponse?_id=b&_include=*":                                                               "Questionnaire/q1 Questionnaire/q2",
+		"QuestionnaireResponse?_id=c&_include=QuestionnaireResponse:questionnaire":                             "",
+		"QuestionnaireResponse?_id=a&_include=QuestionnaireResponse:questionnaire:Questionnaire":               "Questionnaire/q1",
+		"Questionnaire?_id=q2&_revinclude=QuestionnaireResponse:questionnaire":                                 "QuestionnaireResponse/b",
+		"Questionnaire?version=1&_revinclude:iterate=*&_include:iterate=*":                                     "Observation/b1 Observation/b2 Observation/b3 Organization/o1 Organization/o2 Patient/p1 Patient/p1#2 Patient/p2 Practitioner/d Provenance/v Questionnaire/q2 QuestionnaireResponse/a QuestionnaireResponse/b",
+		"QuestionnaireResponse?questionnaire.version=2&_include=*":                                             "Questionnaire/q1 Questionnaire/q2",
+		"Questionnaire?_has:QuestionnaireResponse:questionnaire:subject=Patient/p2&_include=*":                 "",
 		"Observation?_id=b1&_include=Observation:subject":                                                      "Patient/p1#2",
 		"Observation?_id=b1&_include=Observation:subject:Group":                                                "",
 		"Observation?_id=b1,b2&_include=Observation:subject:Patient":                                           "Patient/p1 Patient/p1#2",

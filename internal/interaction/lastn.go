@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"starling/internal/fhir"
-	"starling/internal/fhir/element"
 )
 
 // maxLastN is how many Observations $lastn looks at.
@@ -108,11 +107,11 @@ func (s *Service) newest(ctx context.Context, query *fhir.SearchQuery, n int) ([
 // observedCodes gives what an Observation's code is known by: each of its codings,
 // or its text if it has none.
 func observedCodes(observation *fhir.Resource) (codes []string, err error) {
-	tree, err := element.Parse(observation.AppendJSON(nil), element.Limits{Depth: 1 << 20, Size: 1 << 30})
+	root, err := readStored(observation)
 	if err != nil {
 		return nil, err
 	}
-	code := tree.Root().Get("code")
+	code := root.Get("code")
 	for coding := range code.Get("coding").Children() {
 		if c := coding.Get("code").Str(); c != "" {
 			codes = append(codes, coding.Get("system").Str()+"|"+c)

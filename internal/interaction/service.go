@@ -46,6 +46,9 @@ type Planner interface {
 	// _include names them; RevIncludes those that others have to them.
 	Includes(t fhir.ResourceType) []string
 	RevIncludes(t fhir.ResourceType) []fhir.Include
+	// Canonicals gives the types whose resources a reference parameter of a type
+	// names by their canonicals; none if it does not.
+	Canonicals(source fhir.ResourceType, param string) []fhir.ResourceType
 	// Unserved lists the search parameters of a type that are defined and
 	// refused, sorted by code, and with t empty those that are no type's.
 	Unserved(t fhir.ResourceType) []search.Unserved

@@ -65,6 +65,9 @@ func (c *criterionCompiler) chain(k fhir.Chain) (compiled, error) {
 	if err != nil {
 		return compiled{}, err
 	}
+	if k.Canonical {
+		return c.byCanonical(c.canonicals(c, k.Param, target), target, inner), nil
+	}
 	link := c.hash.link(c.typ, k.Param)
 	chain := compiled{test: func() string {
 		return `EXISTS (SELECT FROM unnest(r.terms) u(term) CROSS JOIN LATERAL (SELECT FROM ` +
@@ -87,6 +90,11 @@ func (c *criterionCompiler) reverse(k fhir.Has) (compiled, error) {
 	source, inner, err := c.inner(k.Type, k.Criterion)
 	if err != nil {
 		return compiled{}, err
+	}
+	if k.Canonical {
+		by := c.canonicals(source, k.Param, c)
+		by.referred = true
+		return c.byCanonical(by, source, inner), nil
 	}
 	link := c.hash.link(k.Type, k.Param)
 	has := compiled{test: func() string {

@@ -47,6 +47,7 @@ func (h hasher) entriesOf(t fhir.ResourceType, index *fhir.Index) entries {
 		}
 		if v.URL != "" && !strings.HasPrefix(v.URL, "#") {
 			add(v.Param, termURL, v.URL)
+			e.terms = append(e.terms, h.canonical(t, v.Param, v.URL, v.Version))
 		}
 		if v.Version != "" {
 			add(v.Param, termVersion, string(v.Type), v.ID, v.URL, v.Version)
@@ -96,6 +97,7 @@ func (h hasher) entriesOf(t fhir.ResourceType, index *fhir.Index) entries {
 		add(v.Param, termPresent)
 		h.quantity(&e.ranges, h.param(t, v.Param), v)
 	}
+	e.terms = h.appendCanonicals(e.terms, t, index)
 	for _, v := range index.Names {
 		e.names = append(e.names, h.name(t, v))
 		e.terms = append(e.terms, e.names[len(e.names)-1].term)
@@ -107,6 +109,22 @@ func (h hasher) entriesOf(t fhir.ResourceType, index *fhir.Index) entries {
 	e.terms = slices.Compact(e.terms)
 	e.ranges.normalize()
 	return e
+}
+
+// appendCanonicals appends what a resource is referred to by as a canonical.
+func (h hasher) appendCanonicals(terms []int64, t fhir.ResourceType, index *fhir.Index) []int64 {
+	for _, v := range index.URIs {
+		if v.Param != "url" {
+			continue
+		}
+		terms = append(terms, h.canonical(t, "", v.URI, ""))
+		for _, version := range index.Tokens {
+			if version.Param == "version" && version.Code != "" {
+				terms = append(terms, h.canonical(t, "", v.URI, version.Code))
+			}
+		}
+	}
+	return terms
 }
 
 // quantity adds the row of a quantity, and where it has a canonical unit that of

@@ -51,7 +51,7 @@ func newHasher(key []byte) hasher {
 // The lowest bits of a term.
 const (
 	rowBit       = 1 // it stands in search_key
-	referenceBit = 2 // it is a reference to a resource; always with rowBit
+	referenceBit = 2 // it is a reference to a resource; without rowBit a canonical with its version
 )
 
 // self hashes a resource's type and id, as resource.self has it.
@@ -75,9 +75,44 @@ func (h hasher) reference(t fhir.ResourceType, param string, target fhir.Resourc
 	return h.link(t, param) ^ h.self(target, id)
 }
 
+// urlLink hashes a parameter whose values are URLs. The term of one is urlLink XOR
+// the hash of the URL, so that SQL gets from a canonical resource to those that
+// refer to it, and back.
+func (h hasher) urlLink(t fhir.ResourceType, param string) int64 {
+	return h.of('u', string(t), param) | rowBit
+}
+
+// canonicalLink hashes a parameter of references by canonical. Their terms are
+// canonicalLink XOR the hash of URL and version, the version empty where any will
+// do, with referenceBit and without rowBit. What is referred to has terms of
+// itself, with no parameter and neither bit.
+func (h hasher) canonicalLink(t fhir.ResourceType, param string) int64 {
+	if param == "" {
+		return h.of('k', string(t))
+	}
+	return h.of('k', string(t), param) | referenceBit
+}
+
+func (h hasher) canonical(t fhir.ResourceType, param, url, version string) int64 {
+	return h.canonicalLink(t, param) ^ h.of('K', url, version)
+}
+
+// of hashes parts of a kind, with the lowest bits clear.
+func (h hasher) of(kind byte, parts ...string) int64 {
+	var buffer [256]byte
+	b := append(buffer[:0], kind)
+	for _, part := range parts {
+		b = appendPart(b, part)
+	}
+	return int64(siphash.Hash(h.k0, h.k1, b) &^ (rowBit | referenceBit))
+}
+
 // term hashes a value of a parameter. Its lowest bit says whether the term
 // stands in search_key.
 func (h hasher) term(t fhir.ResourceType, param string, kind termKind, parts ...string) int64 {
+	if kind == termURL {
+		return h.urlLink(t, param) ^ h.of('w', parts[0])
+	}
 	var buffer [256]byte
 	b := appendPart(buffer[:0], string(t))
 	b = appendPart(b, param)

@@ -23,9 +23,6 @@ func (p *planning) chain(t *term) (fhir.Criterion, error) {
 	if t.of[0].definition.Type != "reference" {
 		return nil, t.unsupported(quote(t.code) + " is no reference, so nothing can follow it")
 	}
-	if !t.some(func(e *take) bool { return !isCanonical(e) }) {
-		return nil, t.unsupported(quote(t.code) + " is a canonical, which is not followed")
-	}
 	targets := t.targets()
 	if t.modifier != "" {
 		if !slices.Contains(targets, fhir.ResourceType(t.modifier)) {
@@ -48,7 +45,7 @@ func (p *planning) chain(t *term) (fhir.Criterion, error) {
 		case err == nil && has && c == nil:
 			empty = true
 		case c != nil:
-			choices = append(choices, fhir.Chain{Param: t.code, Type: target, Criterion: c})
+			choices = append(choices, p.chains(t, target, c)...)
 		}
 	}
 	switch {
@@ -62,6 +59,41 @@ func (p *planning) chain(t *term) (fhir.Criterion, error) {
 		return nil, nil
 	}
 	return nil, t.unsupported("no resource that " + quote(t.code) + " leads to has the parameter " + quote(t.chain))
+}
+
+// chains are the ways by which a parameter leads to resources of a type.
+func (p *planning) chains(t *term, target fhir.ResourceType, c fhir.Criterion) (ways []fhir.Criterion) {
+	if t.some(func(e *take) bool { return !isCanonical(e) }) {
+		ways = append(ways, fhir.Chain{Param: t.code, Type: target, Criterion: c})
+	}
+	if t.some(isCanonical) && p.search.hasCanonical(target) {
+		ways = append(ways, fhir.Chain{Param: t.code, Type: target, Canonical: true, Criterion: c})
+	}
+	return ways
+}
+
+// hasCanonical reports whether resources of a type have a canonical URL.
+func (s *Search) hasCanonical(t fhir.ResourceType) bool {
+	d := s.registry.SearchParameter(t, "url")
+	return d != nil && d.Type == "uri"
+}
+
+// Canonicals gives the types whose resources a reference parameter names by their
+// canonicals; none if it does not.
+func (s *Search) Canonicals(source fhir.ResourceType, param string) []fhir.ResourceType {
+	compiled, err := s.parameters(source)
+	if err != nil {
+		return nil
+	}
+	of := compiled.byCode[param]
+	if of == nil || of.definition.Type != "reference" {
+		return nil
+	}
+	t := term{of: []*parameter{of}}
+	if !t.some(isCanonical) {
+		return nil
+	}
+	return slices.DeleteFunc(t.targets(), func(t fhir.ResourceType) bool { return !s.hasCanonical(t) })
 }
 
 // isCostly tells the errors of a bound from those of one type that has no use for
@@ -117,7 +149,17 @@ func (p *planning) has(q *queryParameter) (fhir.Criterion, error) {
 	if err != nil || c == nil {
 		return nil, err
 	}
-	return fhir.Has{Type: source, Param: code, Criterion: c}, nil
+	var ways fhir.Or
+	if link.some(func(e *take) bool { return !isCanonical(e) }) {
+		ways = append(ways, fhir.Has{Type: source, Param: code, Criterion: c})
+	}
+	if link.some(isCanonical) && slices.ContainsFunc(p.types, p.search.hasCanonical) {
+		ways = append(ways, fhir.Has{Type: source, Param: code, Canonical: true, Criterion: c})
+	}
+	if len(ways) == 1 {
+		return ways[0], nil
+	}
+	return ways, nil
 }
 
 // at is the planning of what concerns the resources at the other end of a

@@ -38,7 +38,7 @@ func (f *filterText) conditioned(path string) (fhir.Criterion, error) {
 			failure = err
 		case err == nil:
 			end = there.rest
-			choices = append(choices, fhir.Chain{Param: path, Type: target, Criterion: c})
+			choices = append(choices, f.chains(t, target, c)...)
 		}
 	}
 	switch f.rest = end; len(choices) {

@@ -33,14 +33,14 @@ func (w world) meets(c fhir.Criterion, key fhir.Key, i *fhir.Index) bool {
 		return slices.Contains(c, key.ID)
 	case fhir.Chain:
 		for other, index := range w {
-			if other.Type == c.Type && refersTo(i, c.Param, other) && w.meets(c.Criterion, other, index) {
+			if other.Type == c.Type && refersTo(i, c.Param, c.Canonical, other, index) && w.meets(c.Criterion, other, index) {
 				return true
 			}
 		}
 		return false
 	case fhir.Has:
 		for other, index := range w {
-			if other.Type == c.Type && refersTo(index, c.Param, key) && w.meets(c.Criterion, other, index) {
+			if other.Type == c.Type && refersTo(index, c.Param, c.Canonical, key, i) && w.meets(c.Criterion, other, index) {
 				return true
 			}
 		}
@@ -127,8 +127,15 @@ func metres(c fhir.Near, v fhir.PositionValue) float64 {
 	return 2 * 6371008.8 * math.Asin(math.Sqrt((p[0]-q[0])*(p[0]-q[0])+(p[1]-q[1])*(p[1]-q[1])+(p[2]-q[2])*(p[2]-q[2]))/2)
 }
 
-func refersTo(i *fhir.Index, param string, to fhir.Key) bool {
-	return slices.ContainsFunc(i.References, func(v fhir.ReferenceValue) bool { return v.Param == param && v.Type == to.Type && v.ID == to.ID })
+// refersTo holds for a reference to a resource with an index.
+func refersTo(i *fhir.Index, param string, canonical bool, to fhir.Key, index *fhir.Index) bool {
+	return slices.ContainsFunc(i.References, func(v fhir.ReferenceValue) bool {
+		if !canonical {
+			return v.Param == param && v.Type == to.Type && v.ID == to.ID && v.ID != ""
+		}
+		return v.Param == param && v.URL != "" && slices.Contains(index.URIs, fhir.URIValue{Param: "url", URI: v.URL}) &&
+			(v.Version == "" || slices.ContainsFunc(index.Tokens, func(t fhir.TokenValue) bool { return t.Param == "version" && t.Code == v.Version }))
+	})
 }
 
 func tokenMatches(c fhir.Token, v fhir.TokenValue) bool {

@@ -30,9 +30,9 @@ func show(c fhir.Criterion) string {
 	case fhir.Composite:
 		return c.Param + "(" + showAll(c.Parts) + ")"
 	case fhir.Chain:
-		return c.Param + " -> " + string(c.Type) + "(" + show(c.Criterion) + ")"
+		return c.Param + " -> " + by(c.Canonical) + string(c.Type) + "(" + show(c.Criterion) + ")"
 	case fhir.Has:
-		return string(c.Type) + "(" + show(c.Criterion) + ") -> by " + c.Param
+		return string(c.Type) + "(" + show(c.Criterion) + ") -> by " + by(c.Canonical) + c.Param
 	case fhir.Named:
 		return c.Param + " is called " + c.Value
 	case fhir.URI:
@@ -71,4 +71,11 @@ func showAll(list []fhir.Criterion) string {
 
 func showRange(r fhir.TimeRange) string {
 	return r.Low.Format(time.RFC3339) + ".." + r.High.Format(time.RFC3339)
+}
+
+func by(canonical bool) string {
+	if canonical {
+		return "canonical "
+	}
+	return ""
 }

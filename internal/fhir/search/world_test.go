@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -38,6 +39,7 @@ var worldTemplates = map[fhir.ResourceType][]string{
 	"MolecularSequence": {`"coordinateSystem":0,"referenceSeq":{"chromosome":{"coding":[{"code":"%t"}]},"windowStart":1%d,"windowEnd":1%d},"variant":[{"start":1%d,"end":1%d},{"start":1%d,"end":2%d},{"start":3}]`},
 	"Location":          {`"name":"%t","position":{"latitude":1%d.5,"longitude":2%d}`, `"name":"%t","position":{"latitude":1%d,"longitude":-179.%d}`, `"name":"%t","position":{"latitude":1%d.5,"longitude":21}`},
 	"Measure":           {`"url":"http://example.org/%t/m%d","library":["http://example.org/l|%d"],"status":"draft"`, `"url":"http://example.org/%tm","library":["http://example.org/l"],"status":"draft"`},
+	"Library":           {`"url":"http://example.org/l","version":"%d","status":"draft","name":"%t","type":{"coding":[{"code":"%t"}]},"relatedArtifact":[{"type":"depends-on","resource":"http://example.org/%t"}]`, `"url":"http://example.org/%t","status":"draft","name":"%t","relatedArtifact":[{"type":"depends-on","resource":"http://example.org/l|%d"},{"type":"depends-on","resource":"http://example.org/%t"}]`},
 	"Condition":         {`"subject":{"identifier":{"system":"http://s","value":"%t"}},"asserter":{"identifier":{"value":"%t"}},"encounter":{"reference":"Encounter/%n/_history/%d"}`},
 	"Account":           {`"identifier":[{"type":{"coding":[{"system":"http://s","code":"%t"},{"system":"http://t","code":"MR"}]},"system":"http://i","value":"%t"},{"type":{"coding":[{"system":"http://s","code":"%t"}]},"value":"%t"}]`},
 	"Procedure": {
@@ -98,6 +100,18 @@ var worldQueries = []string{
 	"Measure?url:above=http://example.org/%t/m%d/x/y",
 	"Measure?depends-on=http://example.org/l|%d",
 	"Measure?depends-on=http://example.org/l",
+	"Measure?depends-on:Library.name=%t",
+	"Measure?depends-on.version=%d",
+	"Measure?depends-on:Library.name=%t&url:below=http://example.org/%t",
+	"Measure?depends-on:Library.type:not=%t",
+	"Measure?depends-on:Library.depends-on:Library.name=%t",
+	"Library?depends-on:Library.depends-on:Library.version=%d",
+	"Library?_has:Measure:depends-on:url:below=http://example.org/%t",
+	"Library?_has:Library:depends-on:name=%t&type:not=%t",
+	"Library?_has:Measure:depends-on:status=draft&version=%d",
+	"Library?_has:Measure:depends-on:title:missing=true",
+	"Library?depends-on:Library._has:Measure:depends-on:url:below=http://example.org/%t",
+	"Library?_filter=depends-on[name sw %t].version eq %d",
 	"Condition?subject:identifier=http://s|%t",
 	"Condition?subject:identifier=%t",
 	"Condition?asserter:identifier=|%t",
@@ -156,7 +170,7 @@ var worldQueries = []string{
 // referred to.
 func worldSize(t fhir.ResourceType) int {
 	switch t {
-	case "Observation", "Encounter", "Group", "List", "ValueSet", "MolecularSequence", "Location", "Measure", "Condition", "Account", "Procedure":
+	case "Observation", "Encounter", "Group", "List", "ValueSet", "MolecularSequence", "Location", "Measure", "Library", "Condition", "Account", "Procedure":
 		return 50
 	}
 	return 10
@@ -223,7 +237,14 @@ func TestStoreJoinsAsTheMatcher(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(store.Close)
-	random := rand.New(rand.NewPCG(3, 4))
+	// Each type and each query has numbers of its own, so that one more changes
+	// nothing for the others.
+	seeded := func(name string) *rand.Rand {
+		h := fnv.New64()
+		_, _ = h.Write([]byte(name))
+		return rand.New(rand.NewPCG(3, h.Sum64()))
+	}
+	var random *rand.Rand
 	w := world{}
 	write := func(op fhir.WriteOp, key fhir.Key) {
 		templates := worldTemplates[key.Type]
@@ -243,6 +264,7 @@ func TestStoreJoinsAsTheMatcher(t *testing.T) {
 		}
 	}
 	for _, typ := range slices.Sorted(maps.Keys(worldTemplates)) {
+		random = seeded(string(typ))
 		for n := range worldSize(typ) {
 			write(fhir.OpUpdate, fhir.Key{Type: typ, ID: fmt.Sprintf("r%d", n)})
 		}
@@ -250,6 +272,7 @@ func TestStoreJoinsAsTheMatcher(t *testing.T) {
 		write(fhir.OpDelete, fhir.Key{Type: typ, ID: "r4"})
 	}
 	for _, template := range worldQueries {
+		random = seeded(template)
 		found := 0
 		for range 20 {
 			query := fill(random, template)
