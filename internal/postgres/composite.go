@@ -127,7 +127,7 @@ func (c *criterionCompiler) composite(k fhir.Composite) (compiled, error) {
 			choices = append(choices, one)
 		}
 	}
-	return anyOf(choices), nil
+	return c.anyOf(choices), nil
 }
 
 // pair compiles a value bound to another; exact says the latter has its system.
@@ -161,11 +161,7 @@ func (c *criterionCompiler) pair(param string, lead bond, exact bool, second fhi
 	if otherExact {
 		otherKey = other.exact
 	}
-	return compiled{
-		set:   c.walk(c.hash.term(c.typ, param, termPair, lead.row, other.row)),
-		keyed: true,
-		test:  c.has(c.hash.term(c.typ, param, termPairExact, key, otherKey)),
-	}, nil
+	return c.keys(false, c.has(c.hash.term(c.typ, param, termPairExact, key, otherKey)), c.hash.term(c.typ, param, termPair, lead.row, other.row)), nil
 }
 
 // span compiles two numbers bound to a value, and so to each other.

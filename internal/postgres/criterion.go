@@ -14,73 +14,91 @@ import (
 // may not be left unused.
 type compiled struct {
 	// set is a subquery that walks an index and gives rids: all of those the
-	// criterion holds for, and perhaps more. nil if no index serves it.
+	// criterion holds for, and perhaps more; perhaps more than once if it is not
+	// ordered. nil if no index serves it.
 	set func() string
 	// exact says set gives no others.
 	exact bool
-	// keyed says set gives each rid once and is a walk of a value's own rows.
-	keyed bool
-	// joined says set is a walk over other resources: one drives a search if
-	// nothing else does, and is a test otherwise.
-	joined bool
-	// test is a condition that holds exactly when the criterion does.
+	// hashes are those of search_key whose rows are the set, if it is so.
+	hashes []int64
+	// most is how many rids set gives at the most; 0 if that is not known.
+	most int
+	// joined says that set and test go to other resources; slow, that set looks
+	// many of them up for each rid it gives.
+	joined, slow bool
+	// test is a condition that holds exactly when the criterion does. It looks
+	// at the row r and what that refers to, never at a whole set.
 	test func() string
 	// parts are those of an And, whose indexes may be used together.
 	parts []compiled
+	// fixed says that the criterion holds for all resources of the type or for
+	// none, as holds says.
+	fixed, holds bool
 }
 
-// where gives the condition in the form that lets an index find the rows.
-func (c compiled) where() string {
-	switch {
-	case len(c.parts) > 0:
-		texts := make([]string, len(c.parts))
-		for i, part := range c.parts {
-			texts[i] = part.where()
-		}
-		return strings.Join(texts, ` AND `)
-	case c.set == nil || c.joined:
-		return c.test()
-	case c.exact:
-		return `r.rid IN (` + c.set() + `)`
+// mergedHashes is how many walks of search_key are merged in the order of rid.
+const mergedHashes = 8
+
+// ordered reports whether set can be walked in the order of rid from any place
+// on.
+func (c *compiled) ordered() bool { return len(c.hashes) > 0 && len(c.hashes) <= mergedHashes }
+
+// distinct is set with each rid once.
+func (c *compiled) distinct() string {
+	if c.ordered() {
+		return c.set()
 	}
-	return `r.rid IN (` + c.set() + `) AND ` + c.test()
+	return `SELECT DISTINCT rid FROM (` + c.set() + `) s`
 }
 
-// drivers parts a criterion into those whose sets can drive a search, and the
-// rest.
-func (c compiled) drivers() (drivers, rest []compiled) {
-	parts := c.parts
-	if len(parts) == 0 {
-		parts = []compiled{c}
+// list gives the parts of an And, or the criterion itself.
+func (c *compiled) list() []compiled {
+	if len(c.parts) > 0 {
+		return c.parts
 	}
-	for _, part := range parts {
-		if part.keyed && !part.joined {
-			drivers = append(drivers, part)
-		} else {
-			rest = append(rest, part)
-		}
-	}
-	for i, part := range rest {
-		if len(drivers) == 0 && part.keyed {
-			return []compiled{part}, slices.Delete(rest, i, i+1)
-		}
-	}
-	return drivers, rest
+	return []compiled{*c}
 }
 
-// inSet is a criterion that only an index answers.
-func inSet(set func() string) compiled {
-	return compiled{set: set, exact: true, test: func() string { return `r.rid IN (` + set() + `)` }}
+// likely gives the part of an And whose set is likely the smallest, judged by
+// its kind; -1 if none has one.
+func likely(parts []compiled) int {
+	best, rank := -1, 0
+	for i := range parts {
+		part, n := &parts[i], 0
+		switch {
+		case part.set == nil:
+		case part.most > 0:
+			n = 4
+		case len(part.hashes) > 0:
+			n = 3
+		case !part.joined:
+			n = 2
+		default:
+			n = 1
+		}
+		if n > rank {
+			best, rank = i, n
+		}
+	}
+	return best
+}
+
+// inSet is a criterion whose index has exactly what it holds for.
+func inSet(set, test func() string) compiled {
+	return compiled{set: set, exact: true, test: test}
 }
 
 // not is the contrary, which no index serves.
 func (c compiled) not() compiled {
-	return compiled{test: func() string { return `NOT (` + c.test() + `)` }}
+	if c.fixed {
+		return constant(!c.holds)
+	}
+	return compiled{joined: c.joined, test: func() string { return `NOT (` + c.test() + `)` }}
 }
 
 // constant is a criterion that holds for all resources of a type or none.
 func constant(holds bool) compiled {
-	return compiled{test: func() string { return strconv.FormatBool(holds) }}
+	return compiled{fixed: true, holds: holds, test: func() string { return strconv.FormatBool(holds) }}
 }
 
 // join writes one form of several parts.
@@ -161,21 +179,33 @@ func (c *criterionCompiler) compile(criterion fhir.Criterion) (compiled, error) 
 }
 
 func (c *criterionCompiler) and(k fhir.And) (compiled, error) {
-	if len(k) == 0 {
-		return constant(true), nil
-	}
-	var all compiled
-	var tests []func() string
+	var parts []compiled
 	for _, criterion := range k {
 		part, err := c.compile(criterion)
-		if err != nil {
+		switch {
+		case err != nil:
 			return compiled{}, err
+		case part.fixed && !part.holds:
+			return part, nil
+		case !part.fixed:
+			parts = append(parts, part.list()...)
 		}
-		all.parts = append(all.parts, part)
+	}
+	switch len(parts) {
+	case 0:
+		return constant(true), nil
+	case 1:
+		return parts[0], nil
+	}
+	all := compiled{parts: parts}
+	var tests []func() string
+	for i := range parts {
+		part := &parts[i]
 		tests = append(tests, part.test)
-		if all.set == nil {
-			all.set = part.set
-		}
+		all.joined = all.joined || part.joined
+	}
+	if driver := likely(parts); driver >= 0 {
+		all.set, all.most = parts[driver].set, parts[driver].most
 	}
 	test := join(tests, ` AND `)
 	all.test = func() string { return `(` + test() + `)` }
@@ -190,27 +220,59 @@ func (c *criterionCompiler) or(k fhir.Or) (compiled, error) {
 			return compiled{}, err
 		}
 	}
-	return anyOf(choices), nil
+	return c.anyOf(choices), nil
 }
 
 // anyOf holds when one of several criteria does.
-func anyOf(choices []compiled) compiled {
-	if len(choices) == 0 {
-		return constant(false)
-	}
-	var sets, tests []func() string
-	exact, keyed, joined := true, true, false
+func (c *criterionCompiler) anyOf(choices []compiled) compiled {
+	var some []compiled
 	for _, part := range choices {
+		if part.fixed && part.holds {
+			return part
+		}
+		if !part.fixed {
+			some = append(some, part)
+		}
+	}
+	switch len(some) {
+	case 0:
+		return constant(false)
+	case 1:
+		return some[0]
+	}
+	one := compiled{exact: true}
+	var sets, tests []func() string
+	hashed, known := 0, 0
+	for i := range some {
+		part := &some[i]
+		tests = append(tests, part.test)
 		if part.set != nil {
 			sets = append(sets, part.set)
 		}
-		exact, keyed, joined = exact && part.exact, keyed && part.keyed, joined || part.joined
-		tests = append(tests, part.test)
+		one.exact, one.joined = one.exact && part.exact, one.joined || part.joined
+		one.slow = one.slow || part.slow
+		if len(part.hashes) > 0 {
+			hashed, one.hashes = hashed+1, append(one.hashes, part.hashes...)
+		}
+		if part.most > 0 {
+			known, one.most = known+1, one.most+part.most
+		}
 	}
 	test := join(tests, ` OR `)
-	one := compiled{test: func() string { return `(` + test() + `)` }}
-	if len(sets) == len(choices) {
-		one.set, one.exact, one.keyed, one.joined = join(sets, ` UNION `), exact, keyed, joined
+	one.test = func() string { return `(` + test() + `)` }
+	if known < len(some) {
+		one.most = 0
+	}
+	switch {
+	case len(sets) < len(some):
+		one.exact, one.hashes, one.most = false, nil, 0
+	case hashed == len(some):
+		slices.Sort(one.hashes)
+		one.hashes = slices.Compact(one.hashes)
+		one.set = c.walk(one.hashes)
+	default:
+		one.hashes = nil
+		one.set = join(sets, ` UNION ALL `)
 	}
 	return one
 }

@@ -30,15 +30,15 @@ func (c *criterionCompiler) agree(k canonicals, here, there string) string {
 // a resource at the other that meets a criterion.
 func (c *criterionCompiler) byCanonical(k canonicals, other *criterionCompiler, inner compiled) compiled {
 	walk := func() string { return `k.hash = u.term # ` + c.sql.arg(k.urls) }
-	one := compiled{test: func() string {
+	one := compiled{joined: true, slow: true, test: func() string {
 		return `EXISTS (SELECT FROM (SELECT r.terms OFFSET 0) o CROSS JOIN LATERAL unnest(o.terms) u(term) CROSS JOIN LATERAL (SELECT FROM search_key k` +
 			` CROSS JOIN LATERAL (SELECT * FROM resource s WHERE s.rid = k.rid OFFSET 0) r WHERE ` + walk() + ` AND ` + other.isCurrent(`r`) +
 			` AND ` + c.agree(k, `o`, `r`) + ` AND ` + inner.test() + ` OFFSET 0) t WHERE u.term & 3 = 1)`
 	}}
 	if inner.set != nil {
-		one.exact, one.keyed, one.joined = true, true, true
+		one.exact = true
 		one.set = func() string {
-			return `SELECT DISTINCT k.rid FROM (SELECT r.terms` + other.found(inner) + ` OFFSET 0) o CROSS JOIN LATERAL unnest(o.terms) u(term)` +
+			return `SELECT k.rid FROM (SELECT r.terms` + other.found(&inner) + ` OFFSET 0) o CROSS JOIN LATERAL unnest(o.terms) u(term)` +
 				` CROSS JOIN LATERAL (SELECT k.rid FROM search_key k WHERE ` + walk() + ` OFFSET 0) k` +
 				` CROSS JOIN LATERAL (SELECT * FROM resource s WHERE s.rid = k.rid OFFSET 0) t WHERE u.term & 3 = 1 AND ` +
 				c.isCurrent(`t`) + ` AND ` + c.agree(k, `t`, `o`)

@@ -22,31 +22,18 @@ func (c *criterionCompiler) isCurrent(row string) string {
 
 // found writes FROM and WHERE of all resources that meet a criterion, as the row
 // r, driven by the index rows of one of its parts.
-func (c *criterionCompiler) found(k compiled) string {
-	drivers, rest := k.drivers()
-	for i, part := range rest {
-		if len(drivers) == 0 && part.set != nil {
-			once := part
-			once.set = func() string { return `SELECT DISTINCT s.rid FROM (` + part.set() + `) s` }
-			drivers, rest = []compiled{once}, append(rest[:i:i], rest[i+1:]...)
-		}
-	}
-	var b strings.Builder
-	if len(drivers) == 0 {
+func (c *criterionCompiler) found(k *compiled) string {
+	parts := k.list()
+	driver := likely(parts)
+	if driver < 0 {
 		return ` FROM resource r WHERE ` + c.isCurrent(`r`) + ` AND ` + k.test()
 	}
-	b.WriteString(` FROM (SELECT d.rid FROM (` + drivers[0].set() + `) d WHERE true`)
-	for _, driver := range drivers[1:] {
-		b.WriteString(` AND d.rid IN (` + driver.set() + `)`)
-	}
-	b.WriteString(` OFFSET 0) d CROSS JOIN LATERAL (SELECT r.* FROM resource r WHERE r.rid = d.rid AND ` + c.isCurrent(`r`))
-	for _, driver := range drivers {
-		if !driver.exact {
-			b.WriteString(` AND ` + driver.test())
+	var b strings.Builder
+	b.WriteString(` FROM (` + parts[driver].distinct() + ` OFFSET 0) d CROSS JOIN LATERAL (SELECT r.* FROM resource r WHERE r.rid = d.rid AND ` + c.isCurrent(`r`))
+	for i := range parts {
+		if i != driver || !parts[i].exact {
+			b.WriteString(` AND ` + parts[i].test())
 		}
-	}
-	for _, part := range rest {
-		b.WriteString(` AND ` + part.test())
 	}
 	b.WriteString(` OFFSET 0) r`)
 	return b.String()
@@ -69,14 +56,14 @@ func (c *criterionCompiler) chain(k fhir.Chain) (compiled, error) {
 		return c.byCanonical(c.canonicals(c, k.Param, target), target, inner), nil
 	}
 	link := c.hash.link(c.typ, k.Param)
-	chain := compiled{test: func() string {
+	chain := compiled{joined: true, test: func() string {
 		return `EXISTS (SELECT FROM unnest(r.terms) u(term) CROSS JOIN LATERAL (SELECT FROM ` +
 			c.lookup(link) + ` r WHERE ` + target.isCurrent(`r`) + ` AND ` + inner.test() + ` OFFSET 0) t WHERE u.term & 3 = 3)`
 	}}
 	if inner.set != nil {
-		chain.exact, chain.keyed, chain.joined = true, true, true
+		chain.exact = true
 		chain.set = func() string {
-			return `SELECT DISTINCT k.rid FROM (SELECT r.self` + target.found(inner) +
+			return `SELECT k.rid FROM (SELECT r.self` + target.found(&inner) +
 				` OFFSET 0) t CROSS JOIN LATERAL (SELECT k.rid FROM search_key k WHERE k.hash = t.self # ` + c.sql.arg(link) + ` OFFSET 0) k`
 		}
 	}
@@ -97,14 +84,14 @@ func (c *criterionCompiler) reverse(k fhir.Has) (compiled, error) {
 		return c.byCanonical(by, source, inner), nil
 	}
 	link := c.hash.link(k.Type, k.Param)
-	has := compiled{test: func() string {
+	has := compiled{joined: true, slow: true, test: func() string {
 		return `EXISTS (SELECT FROM search_key k CROSS JOIN LATERAL (SELECT FROM resource r WHERE r.rid = k.rid AND ` +
 			source.isCurrent(`r`) + ` AND ` + inner.test() + ` OFFSET 0) s WHERE k.hash = r.self # ` + c.sql.arg(link) + `)`
 	}}
 	if inner.set != nil {
-		has.exact, has.keyed, has.joined = true, true, true
+		has.exact = true
 		has.set = func() string {
-			return `SELECT DISTINCT t.rid FROM (SELECT r.terms` + source.found(inner) +
+			return `SELECT t.rid FROM (SELECT r.terms` + source.found(&inner) +
 				` OFFSET 0) s CROSS JOIN LATERAL unnest(s.terms) u(term) CROSS JOIN LATERAL (SELECT t.rid FROM ` +
 				c.lookup(link) + ` t WHERE ` + c.isCurrent(`t`) + ` OFFSET 0) t WHERE u.term & 3 = 3`
 		}

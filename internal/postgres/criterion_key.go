@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"slices"
+	"strings"
 
 	"starling/internal/fhir"
 )
@@ -11,25 +12,40 @@ func (c *criterionCompiler) has(term int64) func() string {
 	return func() string { return c.sql.arg(term) + ` = ANY (r.terms)` }
 }
 
-// walk is the set of resources with a term of search_key.
-func (c *criterionCompiler) walk(term int64) func() string {
-	return func() string { return `SELECT rid FROM search_key WHERE hash = ` + c.sql.arg(term) }
+// walk is the set of resources with one of some terms of search_key. Of a few the
+// walks can be merged in the order of rid, each leaving out what those before it
+// have.
+func (c *criterionCompiler) walk(terms []int64) func() string {
+	return func() string {
+		if len(terms) > mergedHashes {
+			return `SELECT rid FROM search_key WHERE hash = ANY (` + c.sql.arg(terms) + `)`
+		}
+		walks := make([]string, len(terms))
+		for i, term := range terms {
+			walks[i] = `SELECT k.rid FROM search_key k WHERE k.hash = ` + c.sql.arg(term)
+			if i > 0 {
+				walks[i] += ` AND NOT EXISTS (SELECT FROM search_key e WHERE e.hash = ANY (` + c.sql.arg(terms[:i]) + `) AND e.rid = k.rid OFFSET 0)`
+			}
+		}
+		return strings.Join(walks, ` UNION ALL `)
+	}
 }
 
 // keyed is a criterion that one row term answers.
 func (c *criterionCompiler) keyed(param string, kind termKind, parts ...string) compiled {
 	term := c.hash.term(c.typ, param, kind, parts...)
-	return compiled{set: c.walk(term), exact: true, keyed: true, test: c.has(term)}
+	return c.keys(true, c.has(term), term)
+}
+
+// keys is a criterion whose candidates are found by terms of search_key.
+func (c *criterionCompiler) keys(exact bool, test func() string, terms ...int64) compiled {
+	return compiled{hashes: terms, exact: exact, set: c.walk(terms), test: test}
 }
 
 // filtered is a criterion whose candidates a row term finds, and another term
 // tells apart.
 func (c *criterionCompiler) filtered(param string, row termKind, value string, exact termKind, parts ...string) compiled {
-	return compiled{
-		set:   c.walk(c.hash.term(c.typ, param, row, value)),
-		keyed: true,
-		test:  c.has(c.hash.term(c.typ, param, exact, parts...)),
-	}
+	return c.keys(false, c.has(c.hash.term(c.typ, param, exact, parts...)), c.hash.term(c.typ, param, row, value))
 }
 
 // token: https://hl7.org/fhir/R4/search.html#token
@@ -66,21 +82,14 @@ func (c *criterionCompiler) referenceTo(k fhir.ReferenceTo) compiled {
 		return c.keyed(k.Param, termURL, k.URL)
 	case k.Type != "":
 		term := c.hash.reference(c.typ, k.Param, k.Type, k.ID)
-		return compiled{set: c.walk(term), exact: true, keyed: true, test: c.has(term)}
+		return c.keys(true, c.has(term), term)
 	}
 	terms := make([]int64, 0, len(c.types))
 	for t := range c.types {
 		terms = append(terms, c.hash.reference(c.typ, k.Param, t, k.ID))
 	}
 	slices.Sort(terms)
-	return compiled{
-		set: func() string {
-			return `SELECT DISTINCT rid FROM search_key WHERE hash = ANY (` + c.sql.arg(terms) + `)`
-		},
-		exact: true,
-		keyed: true,
-		test:  func() string { return `r.terms && ` + c.sql.arg(terms) },
-	}
+	return c.keys(true, func() string { return `r.terms && ` + c.sql.arg(terms) }, terms...)
 }
 
 // missing: https://hl7.org/fhir/R4/search.html#missing
@@ -99,7 +108,7 @@ func (c *criterionCompiler) idIn(k fhir.IDIn) compiled {
 			return `SELECT rid FROM resource WHERE type = ` + c.sql.arg(c.typeID) + ` AND id = ANY (` + c.sql.arg([]string(k)) + `)`
 		},
 		exact: true,
-		keyed: true,
+		most:  len(k),
 		test:  func() string { return `r.id = ANY (` + c.sql.arg([]string(k)) + `)` },
 	}
 }

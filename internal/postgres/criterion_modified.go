@@ -23,11 +23,7 @@ func (c *criterionCompiler) tokenIn(k fhir.TokenIn) compiled {
 	}
 	slices.Sort(rows)
 	rows = slices.Compact(rows)
-	return compiled{
-		set:   func() string { return `SELECT DISTINCT rid FROM search_key WHERE hash = ANY (` + c.sql.arg(rows) + `)` },
-		keyed: true,
-		test:  func() string { return `r.terms && ` + c.sql.arg(terms) },
-	}
+	return c.keys(false, func() string { return `r.terms && ` + c.sql.arg(terms) }, rows...)
 }
 
 // ofType finds an identifier by its value and tests for its type.
@@ -46,15 +42,15 @@ func (c *criterionCompiler) referenceBy(k fhir.ReferenceBy) compiled {
 
 // uriBelow is a range of the texts of a uri parameter.
 func (c *criterionCompiler) uriBelow(k fhir.URIBelow) compiled {
-	return inSet(func() string {
-		return `SELECT rid FROM search_string WHERE param = ` + c.sql.arg(c.hash.param(c.typ, k.Param)) + c.belowURI(k.URI)()
-	})
+	return c.texts(c.hash.param(c.typ, k.Param), c.belowURI(k.URI))
 }
 
-// belowURI is the condition that a value is a URI or goes on from it.
+// belowURI is the condition that a value is a URI or goes on from it; the first
+// part, in which "0" follows "/", is for the index.
 func (c *criterionCompiler) belowURI(uri string) func() string {
 	return func() string {
-		return ` AND (value = ` + c.sql.arg(uri) + ` OR value >= ` + c.sql.arg(uri+"/") + ` AND value < ` + c.sql.arg(uri+"0") + `)` // "0" follows "/"
+		return `value COLLATE "C" >= ` + c.sql.arg(uri) + ` AND value COLLATE "C" < ` + c.sql.arg(uri+"0") +
+			` AND (value COLLATE "C" = ` + c.sql.arg(uri) + ` OR value COLLATE "C" >= ` + c.sql.arg(uri+"/") + `)`
 	}
 }
 
@@ -67,12 +63,11 @@ const (
 // near walks a band of latitudes, a row's low, and keeps what is within the
 // distance by the haversine formula; its high is the longitude.
 func (c *criterionCompiler) near(k fhir.Near) compiled {
-	return inSet(func() string {
+	return c.numbers(c.hash.param(c.typ, k.Param), func() string {
 		number := func(v float64) string { return c.sql.arg(v) + `::float8` }
 		latitude, longitude := number(k.Latitude), number(k.Longitude)
 		margin := k.Distance/metresADegree + 0.001
-		return `SELECT rid FROM search_number WHERE param = ` + c.sql.arg(c.hash.param(c.typ, k.Param)) +
-			` AND low >= ` + number(k.Latitude-margin) + `::numeric AND low <= ` + number(k.Latitude+margin) + `::numeric AND ` +
+		return `low >= ` + number(k.Latitude-margin) + `::numeric AND low <= ` + number(k.Latitude+margin) + `::numeric AND ` +
 			strconv.FormatFloat(2*earthRadius, 'f', -1, 64) + ` * asin(least(1, sqrt(sin(radians(low::float8 - ` + latitude + `) / 2) ^ 2 + cos(radians(` +
 			latitude + `)) * cos(radians(low::float8)) * sin(radians(high::float8 - ` + longitude + `) / 2) ^ 2))) <= ` + number(k.Distance)
 	})

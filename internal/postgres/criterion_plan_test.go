@@ -50,7 +50,7 @@ func TestJoinPlans(t *testing.T) {
 			}
 			var b sqlBuilder
 			q := searching{store: s, query: &fhir.SearchQuery{Types: []fhir.ResourceType{typ}, Count: 10, Criteria: criterion}, cursor: &searchCursor{}}
-			if err := q.unsortedSQL(&b); err != nil {
+			if err := q.unsortedSQL(&b, (*scan).from); err != nil {
 				t.Fatal(err)
 			}
 			rows, err := conn.Query(t.Context(), `EXPLAIN (COSTS OFF) `+b.String(), b.args...)

@@ -53,62 +53,106 @@ func (c *criterionCompiler) date(k fhir.Date) compiled {
 
 // dateOf compares the dates of a parameter, or of one bound to another value.
 func (c *criterionCompiler) dateOf(param int64, k fhir.Date) compiled {
-	low := func() string { return c.sql.arg(bound(k.Range.Low, pgtype.NegativeInfinity)) }
-	high := func() string { return c.sql.arg(bound(k.Range.High, pgtype.Infinity)) }
-	within := func() string { return `low >= ` + low() + ` AND low < ` + high() + ` AND high < ` + high() }
-	test := within
-	switch k.Prefix {
-	case fhir.PrefixNotEqual:
-		test = func() string { return `NOT (` + within() + `)` }
-	case fhir.PrefixGreater:
-		test = func() string { return `high >= ` + high() }
-	case fhir.PrefixLess:
-		test = func() string { return `low < ` + low() }
-	case fhir.PrefixGreaterOrEqual:
-		test = func() string { return `(high >= ` + high() + ` OR ` + within() + `)` }
-	case fhir.PrefixLessOrEqual:
-		test = func() string { return `(low < ` + low() + ` OR ` + within() + `)` }
-	case fhir.PrefixStartsAfter:
-		test = func() string { return `low >= ` + high() }
-	case fhir.PrefixEndsBefore:
-		test = func() string { return `low < ` + low() + ` AND high < ` + low() }
-	case fhir.PrefixApproximate:
-		test = func() string { return `low < ` + high() + ` AND high >= ` + low() }
+	return compiled{
+		exact: true,
+		set: func() string {
+			return `SELECT rid FROM search_date WHERE param = ` + c.sql.arg(param) + ` AND ` +
+				compareDate(k.Prefix, c.sql, bound(k.Range.Low, pgtype.NegativeInfinity), bound(k.Range.High, pgtype.Infinity))
+		},
+		test: func() string {
+			return `EXISTS (SELECT FROM range_dates(r.ranges, ` + c.sql.arg(param) + `) WHERE ` +
+				compareDate(k.Prefix, c.sql, lowMicros(k.Range.Low), highMicros(k.Range.High)) + `)`
+		},
 	}
-	return inSet(func() string {
-		return `SELECT rid FROM search_date WHERE param = ` + c.sql.arg(param) + ` AND ` + test()
-	})
+}
+
+// compareDate is a condition on the columns low and high of a date, whose ends
+// from and to are of those columns' type.
+func compareDate(prefix fhir.Prefix, b *sqlBuilder, from, to any) string {
+	low := func() string { return b.arg(from) }
+	high := func() string { return b.arg(to) }
+	within := func() string { return `low >= ` + low() + ` AND low < ` + high() + ` AND high < ` + high() }
+	switch prefix {
+	case fhir.PrefixNotEqual:
+		return `NOT (` + within() + `)`
+	case fhir.PrefixGreater:
+		return `high >= ` + high()
+	case fhir.PrefixLess:
+		return `low < ` + low()
+	case fhir.PrefixGreaterOrEqual: // the first part is for the index
+		return `high >= ` + low() + ` AND (high >= ` + high() + ` OR ` + within() + `)`
+	case fhir.PrefixLessOrEqual:
+		return `low < ` + high() + ` AND (low < ` + low() + ` OR ` + within() + `)`
+	case fhir.PrefixStartsAfter:
+		return `low >= ` + high()
+	case fhir.PrefixEndsBefore:
+		return `low < ` + low() + ` AND high < ` + low()
+	case fhir.PrefixApproximate:
+		return `low < ` + high() + ` AND high >= ` + low()
+	}
+	return within()
 }
 
 // number: https://hl7.org/fhir/R4/search.html#number
 func (c *criterionCompiler) number(param int64, k fhir.Number) compiled {
-	return c.numbers(param, c.compare(k.Prefix, k.Value, k.Low, k.High, `low`, `high`))
+	return c.amount(param, k.Prefix, k.Value, k.Low, k.High, nil)
 }
 
 // quantity: https://hl7.org/fhir/R4/search.html#quantity
 func (c *criterionCompiler) quantity(param int64, k fhir.Quantity) (compiled, error) {
 	if in := k.Canonical; in != nil {
-		return c.numbers(c.hash.in(param, in.Unit), c.compare(k.Prefix, in.Value, in.Low, in.High, `low`, `high`)), nil
+		return c.amount(c.hash.in(param, in.Unit), k.Prefix, in.Value, in.Low, in.High, nil), nil
 	}
-	compare := c.compare(k.Prefix, k.Value, k.Low, k.High, `low`, `high`)
+	var unit func() string
 	switch {
 	case k.System != "" && k.Code != "":
-		return c.numbers(param, func() string { return compare() + ` AND unit = ` + c.sql.arg(c.hash.unit(k.System, k.Code)) }), nil
+		unit = func() string { return `unit = ` + c.sql.arg(c.hash.unit(k.System, k.Code)) }
 	case k.Code != "":
 		code := c.hash.unit(k.Code)
-		return c.numbers(param, func() string {
-			return compare() + ` AND (code = ` + c.sql.arg(code) + ` OR text = ` + c.sql.arg(code) + `)`
-		}), nil
+		unit = func() string { return `(code = ` + c.sql.arg(code) + ` OR text = ` + c.sql.arg(code) + `)` }
 	case k.System != "":
 		return compiled{}, fhir.NewError(fhir.KindInvalid, fhir.IssueNotSupported, "a quantity with a system needs a code, too")
 	}
-	return c.numbers(param, compare), nil
+	return c.amount(param, k.Prefix, k.Value, k.Low, k.High, unit), nil
+}
+
+// amount compares the numbers of a parameter, of a unit if that is not nil. What
+// looks at the upper end walks two indexes: that of the lower ends, for numbers
+// whose ends are one, and that of the upper ends of the few others.
+func (c *criterionCompiler) amount(param int64, prefix fhir.Prefix, value, low, high string, unit func() string) compiled {
+	condition := c.compare(prefix, value, low, high, `low`, `high`)
+	if unit != nil {
+		compare := condition
+		condition = func() string { return compare() + ` AND ` + unit() }
+	}
+	one := c.numbers(param, condition)
+	least, above := value, ` >= `
+	switch prefix {
+	case fhir.PrefixGreater:
+		above = ` > `
+	case fhir.PrefixGreaterOrEqual:
+	case fhir.PrefixApproximate:
+		least = low
+	default:
+		return one
+	}
+	one.set = func() string {
+		rows := func(condition string) string {
+			return `SELECT rid FROM search_number WHERE param = ` + c.sql.arg(param) + ` AND ` + condition
+		}
+		end := c.sql.arg(least) + `::text::numeric`
+		return rows(`low`+above+end+` AND low = high AND `) + condition() + ` UNION ALL ` +
+			rows(`low <> high AND high`+above+end+` AND `) + condition()
+	}
+	return one
 }
 
 // numbers is the resources with a row of search_number that meets a condition.
 func (c *criterionCompiler) numbers(param int64, condition func() string) compiled {
 	return inSet(func() string {
 		return `SELECT rid FROM search_number WHERE param = ` + c.sql.arg(param) + ` AND ` + condition()
+	}, func() string {
+		return `EXISTS (SELECT FROM range_numbers(r.ranges, ` + c.sql.arg(param) + `) WHERE ` + condition() + `)`
 	})
 }
 
@@ -152,26 +196,29 @@ func (c *criterionCompiler) text(k fhir.String) compiled {
 
 // textOf compares the texts of a parameter, or of one bound to another value.
 func (c *criterionCompiler) textOf(param int64, k fhir.String) compiled {
-	rows := func(condition func() string) func() string {
-		return func() string {
-			return `SELECT rid FROM search_string WHERE param = ` + c.sql.arg(param) + condition()
-		}
-	}
 	switch k.Match {
 	case fhir.StringContains:
-		return inSet(rows(func() string { return ` AND strpos(value, ` + c.sql.arg(firstCharacters(k.Value, maxText)) + `) > 0` }))
+		return c.texts(param, func() string { return `strpos(value, ` + c.sql.arg(firstCharacters(k.Value, maxText)) + `) > 0` })
 	case fhir.StringEnds:
 		ends := firstCharacters(k.Value, maxText)
-		return inSet(rows(func() string {
-			return ` AND length(value) < ` + c.sql.arg(int32(maxText)) + ` AND right(value, ` + c.sql.arg(int32(utf8.RuneCountInString(ends))) + `) = ` + c.sql.arg(ends)
-		}))
+		return c.texts(param, func() string {
+			return `length(value) < ` + c.sql.arg(int32(maxText)) + ` AND right(value, ` + c.sql.arg(int32(utf8.RuneCountInString(ends))) + `) = ` + c.sql.arg(ends)
+		})
 	case fhir.StringExact:
-		return compiled{
-			set:  rows(c.startsWith(foldedPrefix(k.Value))),
-			test: c.has(c.hash.term(c.typ, k.Param, termExact, k.Value)),
-		}
+		one := c.texts(param, c.startsWith(foldedPrefix(k.Value)))
+		one.exact, one.test = false, c.has(c.hash.term(c.typ, k.Param, termExact, k.Value))
+		return one
 	}
-	return inSet(rows(c.startsWith(firstCharacters(k.Value, maxText))))
+	return c.texts(param, c.startsWith(firstCharacters(k.Value, maxText)))
+}
+
+// texts is the resources with a row of search_string that meets a condition.
+func (c *criterionCompiler) texts(param int64, condition func() string) compiled {
+	return inSet(func() string {
+		return `SELECT rid FROM search_string WHERE param = ` + c.sql.arg(param) + ` AND ` + condition()
+	}, func() string {
+		return `EXISTS (SELECT FROM range_texts(r.ranges, ` + c.sql.arg(param) + `) WHERE ` + condition() + `)`
+	})
 }
 
 // startsWith is a range of the index, which is in the order of bytes; U+10FFFF
@@ -179,9 +226,9 @@ func (c *criterionCompiler) textOf(param int64, k fhir.String) compiled {
 func (c *criterionCompiler) startsWith(prefix string) func() string {
 	return func() string {
 		if prefix == "" {
-			return ""
+			return `true`
 		}
-		return ` AND value >= ` + c.sql.arg(prefix) + ` AND value <= ` + c.sql.arg(prefix+"\U0010FFFF")
+		return `value COLLATE "C" >= ` + c.sql.arg(prefix) + ` AND value COLLATE "C" <= ` + c.sql.arg(prefix+"\U0010FFFF")
 	}
 }
 

@@ -118,13 +118,12 @@ func sendNames(p *pipeline, names []name) {
 // that the names lead to are the candidates, and terms tell which have it.
 func (c *criterionCompiler) named(param string, condition func() string) compiled {
 	from := func(column string) string {
-		return `SELECT n.` + column + ` FROM search_name n WHERE n.param = ` + c.sql.arg(c.hash.param(c.typ, param)) + condition()
+		return `SELECT n.` + column + ` FROM search_name n WHERE n.param = ` + c.sql.arg(c.hash.param(c.typ, param)) + ` AND ` + condition()
 	}
 	return compiled{
 		set: func() string {
-			return `SELECT DISTINCT k.rid FROM (` + from(`hash`) + ` OFFSET 0) n CROSS JOIN LATERAL (SELECT k.rid FROM search_key k WHERE k.hash = n.hash OFFSET 0) k`
+			return `SELECT k.rid FROM (` + from(`hash`) + ` OFFSET 0) n CROSS JOIN LATERAL (SELECT k.rid FROM search_key k WHERE k.hash = n.hash OFFSET 0) k`
 		},
-		keyed: true,
-		test:  func() string { return `r.terms && ARRAY (` + from(`term`) + `)` },
+		test: func() string { return `r.terms && ARRAY (` + from(`term`) + `)` },
 	}
 }

@@ -110,7 +110,7 @@ func TestSearchPlans(t *testing.T) {
 				}
 				var b sqlBuilder
 				q := searching{store: s, query: query, cursor: &searchCursor{RID: 5}}
-				if err := q.unsortedSQL(&b); err != nil {
+				if err := q.unsortedSQL(&b, (*scan).from); err != nil {
 					t.Fatal(err)
 				}
 				rows, err := conn.Query(t.Context(), `EXPLAIN (COSTS OFF) `+b.String(), b.args...)

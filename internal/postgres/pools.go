@@ -35,7 +35,14 @@ var searchSettings = map[string]string{
 	"enable_seqscan": "off",
 	// A walk in order can stop at the end of a page, a bitmap cannot.
 	"enable_bitmapscan": "off",
-	"jit":               "off",
+	// Every join here looks rows up by their key; without statistics the planner
+	// would rather read all versions.
+	"enable_hashjoin":  "off",
+	"enable_mergejoin": "off",
+	"jit":              "off",
+	// Many search at once; one that took several processors would keep them
+	// from the others.
+	"max_parallel_workers_per_gather": "0",
 	// Between two statements of a transaction its Bundle may be worked on.
 	"idle_in_transaction_session_timeout": "10s",
 }
@@ -68,7 +75,7 @@ func (s *Store) openPools(ctx context.Context, c *Config) (err error) {
 	return err
 }
 
-func openPool(ctx context.Context, url string, size int, settings map[string]string) (*pgxpool.Pool, error) {
+func openPool(ctx context.Context, url string, size int, settings map[string]string, options ...func(*pgxpool.Config)) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("database URL: %w", err)
@@ -92,6 +99,9 @@ func openPool(ctx context.Context, url string, size int, settings map[string]str
 	config.ConnConfig.OnNotice = noteWarning
 	if settings != nil {
 		config.AfterConnect = prepare
+	}
+	for _, option := range options {
+		option(config)
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {

@@ -23,12 +23,20 @@ const (
 func (s *Store) Search(ctx context.Context, query *fhir.SearchQuery) (*fhir.SearchPage, error) {
 	var page *fhir.SearchPage
 	err := s.limited(ctx, func(ctx context.Context) error {
-		total, err := s.total(ctx, query)
+		var sizes sizes
+		err := s.withConn(ctx, func(conn *pgx.Conn) (err error) {
+			sizes, err = s.sizesOf(ctx, conn, query)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		total, err := s.total(ctx, query, sizes)
 		if err != nil {
 			return err
 		}
 		return s.withConn(ctx, func(conn *pgx.Conn) (err error) {
-			page, err = s.search(ctx, conn, query, total)
+			page, err = s.search(ctx, conn, query, sizes, total)
 			return err
 		})
 	})
@@ -79,12 +87,13 @@ type searching struct {
 	store  *Store
 	conn   *pgx.Conn
 	query  *fhir.SearchQuery
+	sizes  sizes
 	cursor *searchCursor // nil for the first page
 }
 
 // search finds a page on a connection. The total is counted already.
-func (s *Store) search(ctx context.Context, conn *pgx.Conn, query *fhir.SearchQuery, total total) (*fhir.SearchPage, error) {
-	q := searching{store: s, conn: conn, query: query}
+func (s *Store) search(ctx context.Context, conn *pgx.Conn, query *fhir.SearchQuery, sizes sizes, total total) (*fhir.SearchPage, error) {
+	q := searching{store: s, conn: conn, query: query, sizes: sizes}
 	if query.Cursor != "" {
 		cursor, err := s.decodeSearchCursor(query)
 		if err != nil {
@@ -183,7 +192,7 @@ func (q *searching) load(ctx context.Context, hits []hit) error {
 	}
 	rows, err := q.conn.Query(ctx, `SELECT k.ord, v.version, v.updated, v.method, v.meta, v.body
 		FROM unnest($1::bigint[], $2::integer[]) WITH ORDINALITY AS k(rid, version, ord)
-		JOIN version v ON v.rid = k.rid AND v.version = k.version`, rids, versions)
+		CROSS JOIN LATERAL (SELECT * FROM version v WHERE v.rid = k.rid AND v.version = k.version OFFSET 0) v`, rids, versions)
 	if err != nil {
 		return err
 	}
@@ -216,63 +225,4 @@ func (s *Store) compile(b *sqlBuilder, t fhir.ResourceType, criteria fhir.Criter
 	}
 	c, err = (&criterionCompiler{sql: b, hash: s.hash, typ: t, typeID: typ, types: s.types.number}).compile(criteria)
 	return typ, c, err
-}
-
-// everywhere is a place in the order of rids that is no bound.
-var everywhere = place{}
-
-// place is where a page of an order by rid begins.
-type place struct {
-	at   string // placeholder of the rid it begins behind; "" for an end
-	down bool   // the page is walked towards smaller rids
-}
-
-func (p place) bound(column string) string {
-	switch {
-	case p.at == "":
-		return ``
-	case p.down:
-		return ` AND ` + column + ` < ` + p.at
-	}
-	return ` AND ` + column + ` > ` + p.at
-}
-
-func (p place) order(column string) string {
-	if p.down {
-		return ` ORDER BY ` + column + ` DESC`
-	}
-	return ` ORDER BY ` + column
-}
-
-// from writes FROM and WHERE of a type's matches behind a place, as the row r of
-// resource. It gives the column that has the rids in order.
-//
-// Where criteria name values, the walk of their index rows drives and the
-// current row is looked up for each: OFFSET 0 keeps the planner from turning
-// that round, which without statistics it does, walking the whole type.
-func (s *Store) from(b *sqlBuilder, t fhir.ResourceType, criteria fhir.Criterion, at place) (order string, err error) {
-	typ, compiled, err := s.compile(b, t, criteria)
-	if err != nil {
-		return "", err
-	}
-	drivers, rest := compiled.drivers()
-	if len(drivers) == 0 {
-		b.write(` FROM resource r WHERE r.type = `, b.arg(typ), ` AND NOT r.deleted AND `, compiled.where(), at.bound(`r.rid`))
-		return `r.rid`, nil
-	}
-	b.write(` FROM (SELECT d.rid FROM (`, drivers[0].set(), `) d WHERE true`)
-	for _, driver := range drivers[1:] {
-		b.write(` AND d.rid IN (`, driver.set(), `)`)
-	}
-	b.write(at.bound(`d.rid`), at.order(`d.rid`), ` OFFSET 0) d CROSS JOIN LATERAL (SELECT * FROM resource r WHERE r.rid = d.rid AND r.type = `, b.arg(typ), ` AND NOT r.deleted`)
-	for _, driver := range drivers {
-		if !driver.exact {
-			b.write(` AND `, driver.test())
-		}
-	}
-	for _, part := range rest {
-		b.write(` AND `, part.where())
-	}
-	b.write(` OFFSET 0) r`)
-	return `d.rid`, nil
 }

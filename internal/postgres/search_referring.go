@@ -41,10 +41,13 @@ func (s *Store) readAll(ctx context.Context, conn *pgx.Conn, keys []fhir.Version
 	return found, nil
 }
 
+// Of each link no more than the first are read: a page has no room for more.
 const referringSQL = `SELECT r.type, r.id, v.version, v.updated, v.method, v.meta, v.body
-FROM (SELECT DISTINCT k.rid FROM unnest($1::bigint[]) h(hash) JOIN search_key k ON k.hash = h.hash) k
-JOIN resource r ON r.rid = k.rid JOIN version v ON v.rid = r.rid AND v.version = r.version
-WHERE NOT r.deleted ORDER BY r.rid LIMIT $2`
+FROM (SELECT DISTINCT k.rid FROM unnest($1::bigint[]) h(hash)
+  CROSS JOIN LATERAL (SELECT k.rid FROM search_key k WHERE k.hash = h.hash ORDER BY k.rid LIMIT $2) k ORDER BY k.rid LIMIT $2) k
+CROSS JOIN LATERAL (SELECT * FROM resource r WHERE r.rid = k.rid AND NOT r.deleted OFFSET 0) r
+CROSS JOIN LATERAL (SELECT * FROM version v WHERE v.rid = r.rid AND v.version = r.version OFFSET 0) v
+ORDER BY k.rid`
 
 // Referring implements fhir.Finder.
 func (s *Store) Referring(ctx context.Context, links []fhir.Link, limit int) (found []*fhir.Resource, err error) {

@@ -158,7 +158,7 @@ func TestResultPlans(t *testing.T) {
 			query := &fhir.SearchQuery{Types: []fhir.ResourceType{"Observation"}, Count: 10, Sort: []fhir.SortKey{walked.key}}
 			q := searching{store: s, query: query}
 			var b sqlBuilder
-			if err := q.segmentWalk(0).write(&b, "Observation", 11); err != nil {
+			if err := q.segmentWalk(0).write(&b, "Observation", 11, 0); err != nil {
 				t.Fatal(err)
 			}
 			check(t, name, walked.index, b.String(), b.args...)

@@ -61,32 +61,65 @@ func (w *segmentWalk) isBest(h *hit, value sortValue) bool {
 	return compareValues(w.key.Kind, w.value(w.key, h), value) == 0
 }
 
-// write writes the walk of one type.
-func (w *segmentWalk) write(b *sqlBuilder, t fhir.ResourceType, limit int) error {
-	value, column, from := w.source()
-	b.write(`SELECT `, sortColumns, `, `, value, ` AS value FROM `, from, ` WHERE `)
-	if w.key != nil {
-		b.write(w.span(b, t, column))
-	} else if w.bound {
-		b.write(column, w.operator(), b.arg(w.cursor.RID), ` AND `)
+// write writes the walk of one type: over limit matches, and those equal to the
+// last in the column walked; among the first rows alone if first is not 0.
+func (w *segmentWalk) write(b *sqlBuilder, t fhir.ResourceType, limit, first int) error {
+	value, column, table := w.source()
+	b.write(`SELECT `, sortColumns, `, `, value, ` AS value FROM `)
+	span := w.span(b, t, column)
+	switch {
+	case first > 0:
+		b.write(`(SELECT * FROM `, table, ` WHERE `, span)
+		w.order(b, column, first)
+		b.write(`) `, table[len(table)-1:])
+		span = `true`
+	case w.large():
+		// A long walk: what is no match is told from the sets of the criteria, read
+		// once, and not looked up. CASE keeps the planner from making it a join.
+		one, err := w.store.scan(b, t, w.query.Criteria, w.sizes)
+		if err != nil {
+			return err
+		}
+		row := table[len(table)-1:]
+		b.write(`(SELECT * FROM `, table, ` WHERE `, span, ` AND CASE WHEN `, row, `.rid IN (`, one.common(everywhere), `) THEN true END ORDER BY `, column, w.direction(), `) `, row)
+		span = `true`
+	default:
+		b.write(table)
 	}
+	if w.key != nil && w.key.Kind != fhir.SortID {
+		condition := ``
+		if w.key.Kind == fhir.SortUpdated {
+			condition = ` AND r.version = w.version`
+		}
+		// OFFSET 0 keeps the planner from turning the walk and the look-up of the
+		// current row round where it has no statistics.
+		b.write(` CROSS JOIN LATERAL (SELECT * FROM resource r WHERE r.rid = w.rid`, condition, ` OFFSET 0) r`)
+	}
+	b.write(` WHERE `, span, ` AND `)
 	for _, key := range w.query.Sort[:w.segment] {
 		b.write(`NOT `, b.arg(w.store.hash.term(t, key.Param, termPresent)), ` = ANY (r.terms) AND `)
 	}
 	if err := w.store.tests(b, t, w.query.Criteria); err != nil {
 		return err
 	}
-	order := ``
-	if w.down {
-		order = ` DESC`
-	}
-	b.write(` ORDER BY `, column, order, ` FETCH FIRST `, strconv.Itoa(limit), ` ROWS WITH TIES`)
+	w.order(b, column, limit)
 	return nil
 }
 
+func (w *segmentWalk) order(b *sqlBuilder, column string, limit int) {
+	b.write(` ORDER BY `, column, w.direction(), ` FETCH FIRST `, strconv.Itoa(limit), ` ROWS WITH TIES`)
+}
+
+func (w *segmentWalk) direction() string {
+	if w.down {
+		return ` DESC`
+	}
+	return ``
+}
+
 // source gives the column that is walked, also as a value to read, and the
-// tables.
-func (w *segmentWalk) source() (value, column, from string) {
+// table.
+func (w *segmentWalk) source() (value, column, table string) {
 	if w.key == nil {
 		return `r.rid`, `r.rid`, `resource r`
 	}
@@ -94,49 +127,45 @@ func (w *segmentWalk) source() (value, column, from string) {
 	case fhir.SortID:
 		return `r.id`, `r.id`, `resource r`
 	case fhir.SortUpdated:
-		return `w.updated`, `w.updated`, `version w` + current(` AND r.version = w.version`)
+		return `w.updated`, `w.updated`, `version w`
 	case fhir.SortNumber:
-		return `w.low::text`, `w.low`, `search_number w` + current(``)
+		return `w.low::text`, `w.low`, `search_number w`
 	case fhir.SortString:
-		return `w.value`, `w.value`, `search_string w` + current(``)
+		return `w.value`, `w.value`, `search_string w`
 	}
 	column = `w.low`
 	if w.key.Descending {
 		column = `w.high`
 	}
-	return column, column, `search_date w` + current(``)
+	return column, column, `search_date w`
 }
 
-// current looks the current row up for each row of the walk w: OFFSET 0 keeps
-// the planner from turning that round where it has no statistics.
-func current(condition string) string {
-	return ` CROSS JOIN LATERAL (SELECT * FROM resource r WHERE r.rid = w.rid` + condition + ` OFFSET 0) r`
-}
-
-// span is the part of the index that is walked.
+// span is the part of the index that is walked, as a condition.
 func (w *segmentWalk) span(b *sqlBuilder, t fhir.ResourceType, column string) string {
-	text := ``
-	switch w.key.Kind {
-	case fhir.SortID:
-	case fhir.SortUpdated:
-		text = `w.type = ` + b.arg(w.store.types.number[t]) + ` AND `
+	text := `r.type = `
+	switch {
+	case w.key == nil || w.key.Kind == fhir.SortID:
+		text += b.arg(w.store.types.number[t])
+	case w.key.Kind == fhir.SortUpdated:
+		text = `w.type = ` + b.arg(w.store.types.number[t])
 	default:
-		text = `w.param = ` + b.arg(w.store.hash.param(t, w.key.Param)) + ` AND `
+		text = `w.param = ` + b.arg(w.store.hash.param(t, w.key.Param))
 	}
 	if !w.bound {
 		return text
 	}
+	text += ` AND ` + column + w.operator()
+	if w.key == nil {
+		return text + b.arg(w.cursor.RID)
+	}
 	at := w.cursor.values[w.segment]
-	text += column + w.operator()
 	switch {
 	case isTime(w.key.Kind):
-		text += b.arg(timestamp(at.number))
+		return text + b.arg(timestamp(at.number))
 	case w.key.Kind == fhir.SortNumber:
-		text += b.arg(at.text) + `::text::numeric`
-	default:
-		text += b.arg(at.text)
+		return text + b.arg(at.text) + `::text::numeric`
 	}
-	return text + ` AND `
+	return text + b.arg(at.text)
 }
 
 func (w *segmentWalk) operator() string {

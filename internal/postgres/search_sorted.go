@@ -23,10 +23,17 @@ const (
 // by resource: the keys of a row found stand in resource.ranges.
 func (q *searching) sorted(ctx context.Context) ([]hit, error) {
 	limit := smallSet
-	if q.query.Sort[0].Kind == fhir.SortText {
+	switch {
+	case q.query.Sort[0].Kind == fhir.SortText:
 		limit = textSet
-	} else if q.query.Criteria == nil {
+	case q.query.Criteria == nil:
 		return q.walk(ctx)
+	case q.large():
+		// Among many a page is mostly full soon.
+		hits, full, err := q.beginning(ctx)
+		if err != nil || full {
+			return hits, err
+		}
 	}
 	hits, err := q.all(ctx, limit+1)
 	switch {
@@ -53,15 +60,22 @@ func hitOf(v [][]byte) (h hit, err error) {
 // all finds matches, at most limit, in no order.
 func (q *searching) all(ctx context.Context, limit int) ([]hit, error) {
 	var b sqlBuilder
-	for i, t := range q.query.Types {
-		if i > 0 {
-			b.write(` UNION ALL `)
-		}
-		b.write(`(SELECT `, sortColumns)
-		if _, err := q.store.from(&b, t, q.query.Criteria, everywhere); err != nil {
+	between := ``
+	for _, t := range q.query.Types {
+		one, err := q.store.scan(&b, t, q.query.Criteria, q.sizes)
+		switch {
+		case err != nil:
 			return nil, err
+		case one.never:
+			continue
 		}
+		b.write(between, `(SELECT `, sortColumns)
+		one.from(everywhere)
 		b.write(`)`)
+		between = ` UNION ALL `
+	}
+	if between == `` {
+		return nil, nil
 	}
 	b.write(` LIMIT `, b.arg(int64(limit)))
 	rows, err := q.conn.Query(ctx, b.String(), b.args...)

@@ -22,7 +22,7 @@ const exactBelow = 10_000
 
 // total counts the matches. A count that takes too long gives way to the
 // planner's estimate.
-func (s *Store) total(ctx context.Context, query *fhir.SearchQuery) (t total, err error) {
+func (s *Store) total(ctx context.Context, query *fhir.SearchQuery, sizes sizes) (t total, err error) {
 	if t, done, err := s.knownTotal(query); done || err != nil {
 		return t, err
 	}
@@ -38,7 +38,7 @@ func (s *Store) total(ctx context.Context, query *fhir.SearchQuery) (t total, er
 	shorter, cancel := context.WithTimeout(ctx, s.searchTimeout/countShare)
 	defer cancel()
 	err = s.withConn(shorter, func(conn *pgx.Conn) (err error) {
-		t, err = s.count(shorter, conn, query)
+		t, err = s.count(shorter, conn, query, sizes)
 		return err
 	})
 	if err == nil || shorter.Err() == nil || ctx.Err() != nil {
@@ -66,21 +66,35 @@ func (s *Store) knownTotal(query *fhir.SearchQuery) (t total, known bool, err er
 	return t, query.Total == fhir.TotalNone, nil
 }
 
-func (s *Store) count(ctx context.Context, conn *pgx.Conn, query *fhir.SearchQuery) (total, error) {
+func (s *Store) count(ctx context.Context, conn *pgx.Conn, query *fhir.SearchQuery, sizes sizes) (total, error) {
 	var b sqlBuilder
-	b.write(`SELECT sum(n)::bigint FROM (`)
-	for i, t := range query.Types {
-		if i > 0 {
-			b.write(` UNION ALL `)
+	t := total{}
+	if err := s.countSQL(&b, query, sizes); err != nil {
+		return t, err
+	}
+	return t, conn.QueryRow(ctx, b.String(), b.args...).Scan(&t.matches)
+}
+
+// countSQL counts rids in the indexes where those tell, else the rows.
+func (s *Store) countSQL(b *sqlBuilder, query *fhir.SearchQuery, sizes sizes) error {
+	b.write(`SELECT sum(n)::bigint FROM (SELECT 0 AS n`)
+	for _, t := range query.Types {
+		one, err := s.scan(b, t, query.Criteria, sizes)
+		switch {
+		case err != nil:
+			return err
+		case one.never:
+			continue
 		}
-		b.write(`SELECT count(*) AS n`)
-		if _, err := s.from(&b, t, query.Criteria, everywhere); err != nil {
-			return total{}, err
+		b.write(` UNION ALL SELECT count(*)`)
+		if counts := one.matches(); counts != "" {
+			b.write(` FROM (`, counts, `) m`)
+		} else {
+			one.from(everywhere)
 		}
 	}
 	b.write(`) c`)
-	t := total{}
-	return t, conn.QueryRow(ctx, b.String(), b.args...).Scan(&t.matches)
+	return nil
 }
 
 var errNoPlan = errors.New("postgres: EXPLAIN gave no plan")
@@ -89,14 +103,21 @@ var errNoPlan = errors.New("postgres: EXPLAIN gave no plan")
 func (s *Store) estimate(ctx context.Context, conn *pgx.Conn, query *fhir.SearchQuery) (total, error) {
 	var b sqlBuilder
 	b.write(`EXPLAIN (FORMAT JSON) `)
-	for i, t := range query.Types {
-		if i > 0 {
-			b.write(` UNION ALL `)
-		}
-		b.write(`SELECT r.rid`)
-		if _, err := s.from(&b, t, query.Criteria, everywhere); err != nil {
+	between := ``
+	for _, t := range query.Types {
+		one, err := s.scan(&b, t, query.Criteria, nil)
+		switch {
+		case err != nil:
 			return total{}, err
+		case one.never:
+			continue
 		}
+		b.write(between, `SELECT r.rid`)
+		one.from(everywhere)
+		between = ` UNION ALL `
+	}
+	if between == `` {
+		return total{}, nil
 	}
 	var text []byte
 	if err := conn.QueryRow(ctx, b.String(), b.args...).Scan(&text); err != nil {

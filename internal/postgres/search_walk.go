@@ -51,7 +51,7 @@ func (q *searching) walkSegment(ctx context.Context, segment, wanted int) ([]hit
 		return q.unindexed(ctx, segment)
 	}
 	for limit := wanted; ; limit = min(4*limit, mostWalked) {
-		hits, all, err := q.walkRows(ctx, segment, limit)
+		hits, all, err := q.walkRows(ctx, segment, limit, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -67,10 +67,28 @@ func (q *searching) walkSegment(ctx context.Context, segment, wanted int) ([]hit
 	}
 }
 
-// walkRows walks each type's index over limit rows and the rows equal to the
-// last. It gives the hits up to where all walks have come; all says that none
-// was cut off.
-func (q *searching) walkRows(ctx context.Context, segment, limit int) (hits []hit, all bool, err error) {
+// beginning finds the page among the first rows of the index of the segment
+// where it begins; full says that it is all there.
+func (q *searching) beginning(ctx context.Context) (hits []hit, full bool, err error) {
+	segment := 0
+	if q.cursor != nil {
+		segment = q.segmentOf(q.cursor.values)
+	}
+	if segment >= len(q.query.Sort) || q.query.Sort[segment].Kind == fhir.SortText {
+		return nil, false, nil
+	}
+	hits, all, err := q.walkRows(ctx, segment, q.wanted(), few)
+	if err != nil || all {
+		return nil, false, err // all that the first rows have, no more
+	}
+	hits, err = q.ranked(ctx, hits)
+	return hits, err == nil && len(hits) >= q.wanted(), err
+}
+
+// walkRows walks each type's index over limit rows of matches and the rows equal
+// to the last, or over its first rows if first is not 0. It gives the hits up to
+// where all walks have come; all says that none was cut off at the limit.
+func (q *searching) walkRows(ctx context.Context, segment, limit, first int) (hits []hit, all bool, err error) {
 	var b sqlBuilder
 	w := q.segmentWalk(segment)
 	for i, t := range q.query.Types {
@@ -78,7 +96,7 @@ func (q *searching) walkRows(ctx context.Context, segment, limit int) (hits []hi
 			b.write(` UNION ALL `)
 		}
 		b.write(`(`)
-		if err := w.write(&b, t, limit); err != nil {
+		if err := w.write(&b, t, limit, first); err != nil {
 			return nil, false, err
 		}
 		b.write(`)`)

@@ -191,14 +191,18 @@ func (t *tx) Search(ctx context.Context, query *fhir.SearchQuery) (*fhir.SearchP
 }
 
 func (t *tx) search(ctx context.Context, query *fhir.SearchQuery) (*fhir.SearchPage, error) {
+	sizes, err := t.store.sizesOf(ctx, t.pgx, query)
+	if err != nil {
+		return nil, err
+	}
 	total, known, err := t.store.knownTotal(query)
 	if err == nil && !known {
-		total, err = t.store.count(ctx, t.pgx, query)
+		total, err = t.store.count(ctx, t.pgx, query, sizes)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return t.store.search(ctx, t.pgx, query, total)
+	return t.store.search(ctx, t.pgx, query, sizes, total)
 }
 
 // ReadAll implements fhir.Finder.
