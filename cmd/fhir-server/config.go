@@ -17,7 +17,7 @@ import (
 type commandLine struct {
 	Serve   serveCommand   `cmd:"" help:"Serve the FHIR API."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database's tables up to date."`
-	Load    loadCommand    `cmd:"" help:"Load Bundles and NDJSON, from files or folders."`
+	Load    loadCommand    `cmd:"" help:"Load Bundles, NDJSON and FHIR packages, from files or folders."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"starling/internal/load"
+	"starling/internal/load/registry"
 )
 
 // loadCommand loads files into the database, without a server.
@@ -19,9 +20,27 @@ type loadCommand struct {
 	resourceFlags
 	logFlags
 
-	Files   []string `arg:"" name:"file" help:"Files (.json, .ndjson, also .gz), or folders of them."`
+	packageFlags
+
+	Files   []string `arg:"" name:"file" help:"Files (.json, .ndjson, also .gz; FHIR packages, .tgz), or folders of them."`
 	BaseURL string   `env:"FHIR_BASE_URL" default:"http://127.0.0.1:8080/fhir" placeholder:"URL" help:"Base URL of the server: absolute references to it are local (${default})."`
 	Workers int      `env:"FHIR_LOAD_WORKERS" placeholder:"N" help:"Bundles, or chunks of lines, in work at once (two for each core)."`
+}
+
+// packageFlags say where the packages are that loaded packages need.
+type packageFlags struct {
+	PackageDir            []string `env:"FHIR_PACKAGE_DIR" placeholder:"DIR" help:"Folders with packages that others need, beside those of the packages given."`
+	PackageRegistry       string   `env:"FHIR_PACKAGE_REGISTRY" placeholder:"URL" help:"Registry to fetch packages from that others need, such as https://packages.fhir.org. Without it, none is asked."`
+	PackageNoDependencies bool     `name:"package-no-dependencies" env:"FHIR_PACKAGE_NO_DEPENDENCIES" help:"Load only the packages given, not those they need."`
+}
+
+// dependencies is the setting as the loader has it. What is fetched is kept in the data folder.
+func (f *packageFlags) dependencies(dataDir string) load.Dependencies {
+	d := load.Dependencies{None: f.PackageNoDependencies, Folders: f.PackageDir}
+	if f.PackageRegistry != "" {
+		d.Registry = &registry.Registry{URL: f.PackageRegistry, Folder: filepath.Join(dataDir, "packages")}
+	}
+	return d
 }
 
 // maxDocument is the largest document loaded.
@@ -53,12 +72,19 @@ func (c *loadCommand) Run(ctx context.Context, p *program) (err error) {
 	if err != nil {
 		return err
 	}
+	unchecked, err := newService(database, &resourceFlags{Validation: "off"}, maxDocument)
+	if err != nil {
+		return err
+	}
 	journal, err := load.OpenJournal(filepath.Join(c.DataDir, "load.journal"))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, journal.Close()) }()
-	loader := &load.Loader{Service: service, Store: database, Base: c.BaseURL, Workers: c.workers(), Journal: journal}
+	loader := &load.Loader{
+		Service: service, Store: database, Base: c.BaseURL, Workers: c.workers(), Journal: journal,
+		Checker: service.Validator, Unchecked: unchecked, Dependencies: c.dependencies(c.DataDir),
+	}
 	progress := newProgress(p.stderr, files)
 	result, err := loader.Run(ctx, files, progress)
 	progress.end()
@@ -85,6 +111,15 @@ func report(w io.Writer, r *load.Result) {
 	fmt.Fprintf(w, "loaded %d resources in %d bundles or chunks of %d files (%.1f MB) in %.1f s: %.0f resources/s, %.1f bundles/s, %.1f MB/s\n",
 		r.Resources, r.Units, r.Files, float64(r.Bytes)/1e6, seconds,
 		float64(r.Resources)/seconds, float64(r.Units)/seconds, float64(r.Bytes)/1e6/seconds)
+	for _, p := range r.Packages {
+		fmt.Fprintf(w, "%s: %d new, %d changed, %d unchanged\n", &p.Package, p.New, p.Changed, p.Unchanged)
+		if p.Faulty > 0 {
+			fmt.Fprintf(w, "%s: %d resources break rules of the specification and were taken as they are; the first:\n", &p.Package, p.Faulty)
+		}
+		for _, fault := range p.Faults {
+			writeFailure(w, fault)
+		}
+	}
 	if r.Skipped > 0 {
 		fmt.Fprintf(w, "left out %d that an earlier load brought in\n", r.Skipped)
 	}

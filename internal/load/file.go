@@ -18,6 +18,8 @@ type File struct {
 	Lines bool
 	// Gzip says that it is compressed.
 	Gzip bool
+	// Package says that it is a FHIR package.
+	Package bool
 }
 
 // Find lists the files that paths name: files as they are, folders with what
@@ -34,7 +36,7 @@ func Find(paths []string) ([]File, error) {
 		if !info.IsDir() {
 			file, ok := known(path, info)
 			if !ok {
-				return nil, fmt.Errorf("%s: is called neither .json, .ndjson nor .jsonl, with or without .gz", path)
+				return nil, fmt.Errorf("%s: is called neither .json, .ndjson nor .jsonl, with or without .gz, nor .tgz", path)
 			}
 			files = append(files, file)
 			continue
@@ -46,7 +48,7 @@ func Find(paths []string) ([]File, error) {
 		files = append(files, found...)
 	}
 	if len(files) == 0 {
-		return nil, errors.New("there are no .json or .ndjson files to load")
+		return nil, errors.New("there are no .json or .ndjson files, or packages (.tgz), to load")
 	}
 	seen := map[string]bool{}
 	return slices.DeleteFunc(files, func(f File) bool {
@@ -78,6 +80,10 @@ func findIn(folder string) ([]File, error) {
 func known(path string, info fs.FileInfo) (File, bool) {
 	file := File{Path: filepath.Clean(path), Size: info.Size()}
 	name := strings.ToLower(info.Name())
+	if isPackage(name) {
+		file.Package = true
+		return file, true
+	}
 	name, file.Gzip = strings.CutSuffix(name, ".gz")
 	switch filepath.Ext(name) {
 	case ".ndjson", ".jsonl":
@@ -87,4 +93,10 @@ func known(path string, info fs.FileInfo) (File, bool) {
 		return file, false
 	}
 	return file, true
+}
+
+// isPackage reports whether a file is called as packages are.
+func isPackage(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasSuffix(name, ".tgz") || strings.HasSuffix(name, ".tar.gz")
 }

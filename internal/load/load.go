@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/samber/lo"
+
 	"starling/internal/fhir"
 	"starling/internal/interaction"
 )
@@ -29,7 +31,7 @@ type Progress interface {
 	Fail(failure Failure)
 }
 
-// Loader loads files. All its fields are needed.
+// Loader loads files. All its fields but Dependencies are needed.
 type Loader struct {
 	Service Service
 	Store   Reader
@@ -38,6 +40,12 @@ type Loader struct {
 	// Workers is how many units are in work at once.
 	Workers int
 	Journal *Journal
+	// Checker checks the resources of packages, and Unchecked, which does not
+	// do so again, stores them.
+	Checker   interaction.Validator
+	Unchecked Service
+	// Dependencies says where the packages are that packages need.
+	Dependencies Dependencies
 }
 
 // Result is the sum of a load.
@@ -47,6 +55,7 @@ type Result struct {
 	Skipped   int // units that the journal had
 	Resources int64
 	Bytes     int64 // of the files, as they are on disk
+	Packages  []LoadedPackage
 	Failures  []Failure
 	Duration  time.Duration
 }
@@ -68,7 +77,8 @@ type run struct {
 	advanced bool    // something was stored in this pass
 }
 
-// Run loads the files. Units that refer to others by a search
+// Run loads the files: first the packages, so that profiles are there before what
+// follows them. Units that refer to others by a search
 // ("Practitioner?identifier=…") come after all those that do not, and again as
 // long as that brings something on: such references must find their target.
 // When ctx ends, units at work are finished and the rest is left. The error
@@ -77,9 +87,13 @@ func (l *Loader) Run(ctx context.Context, files []File, progress Progress) (Resu
 	started := time.Now()
 	r := &run{Loader: l, progress: progress}
 	r.result.Files = len(files)
-	err := r.pass(ctx, func(ctx context.Context, units chan<- *unit) error {
-		return readAll(ctx, files, units)
-	})
+	archives, files := lo.FilterReject(files, func(f File, _ int) bool { return f.Package })
+	err := r.loadPackages(ctx, archives)
+	if err == nil {
+		err = r.pass(ctx, func(ctx context.Context, units chan<- *unit) error {
+			return readAll(ctx, files, units)
+		})
+	}
 	for waiting := r.take(); len(waiting) > 0; waiting = r.take() {
 		if tried(waiting) && !r.advanced || ctx.Err() != nil || err != nil {
 			r.giveUp(waiting)

@@ -33,12 +33,12 @@ const (
 	firstWait = 100 * time.Millisecond
 )
 
-// post carries out an interaction. Where names it in the failures of entries.
-func (r *run) post(ctx context.Context, request *interaction.Request, where string) (posted, error) {
+// post has a service carry out an interaction. Where names it in the failures of entries.
+func (r *run) post(ctx context.Context, service Service, request *interaction.Request, where string) (posted, error) {
 	request.Base, request.Return, request.Handling = r.Base, interaction.ReturnMinimal, interaction.HandlingLenient
 	wait := firstWait
 	for attempt := 1; ; attempt++ {
-		response, err := r.Service.Serve(ctx, request)
+		response, err := service.Serve(ctx, request)
 		if err == nil {
 			return r.outcome(request, response, where)
 		}

@@ -42,7 +42,7 @@ func (r *run) loadDocument(ctx context.Context, u *unit) {
 	var done posted
 	request, err := requestOf(text)
 	if err == nil {
-		done, err = r.post(ctx, request, u.where())
+		done, err = r.post(ctx, r.Service, request, u.where())
 	}
 	switch {
 	case err == nil:
@@ -78,7 +78,7 @@ func (r *run) loadLines(ctx context.Context, u *unit) {
 		return
 	}
 	if !alone {
-		if done, err := r.post(ctx, together.request(), u.where()); err == nil && len(done.failures) == 0 {
+		if done, err := r.post(ctx, r.Service, together.request(), u.where()); err == nil && len(done.failures) == 0 {
 			r.finish(u, sum, done)
 			return
 		}
@@ -97,7 +97,7 @@ func (r *run) postEach(ctx context.Context, u *unit) posted {
 		request, err := requestOf(line)
 		var done posted
 		if err == nil {
-			done, err = r.post(ctx, request, where)
+			done, err = r.post(ctx, r.Service, request, where)
 		}
 		if err != nil {
 			done.failures = []Failure{{where, interaction.Failure(err)}}
