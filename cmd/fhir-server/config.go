@@ -35,6 +35,18 @@ func (f *databaseFlags) check() error {
 	return nil
 }
 
+// searchFlags bound searches.
+type searchFlags struct {
+	SearchTimeout time.Duration `env:"FHIR_SEARCH_TIMEOUT" default:"10s" help:"Longest time a search may take; then it is cancelled in the database (${default})."`
+}
+
+func (f *searchFlags) check() error {
+	if f.SearchTimeout < 100*time.Millisecond || f.SearchTimeout > 10*time.Minute {
+		return errors.New("--search-timeout must be between 100ms and 10m")
+	}
+	return nil
+}
+
 // resourceFlags say how resources are checked.
 type resourceFlags struct {
 	Validation string `env:"FHIR_VALIDATION" enum:"full,schema,off" default:"full" help:"What a resource is checked against before it is stored: full, schema or off (${default})."`

@@ -30,7 +30,7 @@ func TestDefaults(t *testing.T) {
 	for name, pair := range map[string][2]any{
 		"listen": {c.Listen, "127.0.0.1:8080"}, "admin-listen": {c.AdminListen, "127.0.0.1:9464"}, "base-url": {c.BaseURL, ""},
 		"database-url": {c.DatabaseURL, ""}, "data-dir": {c.DataDir, "./data"}, "cache-sync": {c.CacheSync, "notify"},
-		"cache-lease": {c.CacheLease, 2 * time.Second}, "validation": {c.Validation, "full"},
+		"cache-lease": {c.CacheLease, 2 * time.Second}, "search-timeout": {c.SearchTimeout, 10 * time.Second}, "validation": {c.Validation, "full"},
 		"subscription-allow-private": {c.SubscriptionAllowPrivate, false},
 	} {
 		if pair[0] != pair[1] {
@@ -44,6 +44,7 @@ func TestEveryFlagHasItsVariable(t *testing.T) {
 		"FHIR_LISTEN": "127.0.0.1:1", "FHIR_ADMIN_LISTEN": "127.0.0.1:2", "FHIR_BASE_URL": "https://example.org/fhir/",
 		"FHIR_DATABASE_URL": "postgres://x", "FHIR_DATA_DIR": "/d", "FHIR_CACHE_SYNC": "poll", "FHIR_CACHE_LEASE": "5s",
 		"FHIR_VALIDATION": "off", "FHIR_SUBSCRIPTION_ALLOW_PRIVATE": "true", "FHIR_AUTH": "none",
+		"FHIR_SEARCH_TIMEOUT": "3s",
 	} {
 		t.Setenv(variable, value)
 	}
@@ -51,8 +52,8 @@ func TestEveryFlagHasItsVariable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := []any{c.Listen, c.AdminListen, c.baseURL(), c.DatabaseURL, c.DataDir, c.CacheSync, c.CacheLease, c.Validation, c.SubscriptionAllowPrivate, c.Auth}
-	want := []any{"127.0.0.1:1", "127.0.0.1:2", "https://example.org/fhir", "postgres://x", "/d", "poll", 5 * time.Second, "off", true, "none"}
+	got := []any{c.Listen, c.AdminListen, c.baseURL(), c.DatabaseURL, c.DataDir, c.CacheSync, c.CacheLease, c.Validation, c.SubscriptionAllowPrivate, c.Auth, c.SearchTimeout}
+	want := []any{"127.0.0.1:1", "127.0.0.1:2", "https://example.org/fhir", "postgres://x", "/d", "poll", 5 * time.Second, "off", true, "none", 3 * time.Second}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

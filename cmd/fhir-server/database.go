@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -18,13 +19,14 @@ type database struct {
 	own *embedded.Server // nil for one that runs elsewhere
 }
 
-// open opens the database that the flags name.
-func (f *databaseFlags) open(ctx context.Context, logger *slog.Logger, registerer prometheus.Registerer) (*database, error) {
+// open opens the database that the flags name. searchTimeout may be 0 for the
+// store's own.
+func (f *databaseFlags) open(ctx context.Context, logger *slog.Logger, registerer prometheus.Registerer, searchTimeout time.Duration) (*database, error) {
 	url, own, err := f.locate(ctx, logger)
 	if err != nil {
 		return nil, err
 	}
-	store, err := postgres.Open(ctx, postgres.Config{URL: url, MaxConns: f.DatabaseConnections, Registerer: registerer, Logger: logger})
+	store, err := postgres.Open(ctx, postgres.Config{URL: url, MaxConns: f.DatabaseConnections, Registerer: registerer, Logger: logger, SearchTimeout: searchTimeout})
 	if err != nil {
 		return nil, errors.Join(err, stop(own))
 	}

@@ -63,7 +63,7 @@ func (c *loadCommand) Run(ctx context.Context, p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	database, err := c.open(ctx, c.logger(p.stderr), prometheus.NewRegistry())
+	database, err := c.open(ctx, c.logger(p.stderr), prometheus.NewRegistry(), 0)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ import (
 // serveCommand serves the API until a signal comes.
 type serveCommand struct {
 	databaseFlags
+	searchFlags
 	listenFlags
 	resourceFlags
 	terminologyFlags
@@ -32,7 +33,7 @@ type serveCommand struct {
 
 // Validate checks the flags. Kong calls it.
 func (c *serveCommand) Validate() error {
-	return errors.Join(c.databaseFlags.check(), c.listenFlags.check(), c.terminologyFlags.check(), c.cacheFlags.check())
+	return errors.Join(c.databaseFlags.check(), c.searchFlags.check(), c.listenFlags.check(), c.terminologyFlags.check(), c.cacheFlags.check())
 }
 
 // Run implements command.
@@ -105,7 +106,7 @@ func (s *server) start(ctx context.Context) (err error) {
 		}
 		return nil
 	})
-	if s.database, err = s.command.open(ctx, s.logger, registry); err != nil {
+	if s.database, err = s.command.open(ctx, s.logger, registry, s.command.SearchTimeout); err != nil {
 		return err
 	}
 	s.health.Check("database", s.database.Ready)

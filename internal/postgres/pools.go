@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -67,8 +68,12 @@ func (s *Store) openPools(ctx context.Context, c *Config) (err error) {
 	}
 	requests = max(requests, 2)
 	// A part of them is always left for other requests.
-	s.searching = make(chan struct{}, max(requests-max(requests/4, 1), 1))
-	if s.requests, err = openPool(ctx, c.URL, requests, searchSettings); err != nil {
+	s.lanes = newLanes(max(requests-max(requests/4, 1), 1), s.metrics.retries.WithLabelValues("search").Inc)
+	settings := maps.Clone(searchSettings)
+	// The server cancels what takes too long; should that not arrive, the database
+	// does it by itself.
+	settings["statement_timeout"] = max(30*time.Second, s.searchTimeout+5*time.Second).String()
+	if s.requests, err = openPool(ctx, c.URL, requests, settings); err != nil {
 		return err
 	}
 	s.reserve, err = openPool(ctx, c.URL, reserveConns, nil)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"starling/internal/fhir"
 )
@@ -43,25 +44,25 @@ func (s *Store) Search(ctx context.Context, query *fhir.SearchQuery) (*fhir.Sear
 	return page, err
 }
 
-// limited runs a search within the bounds on searches: their number, so that
-// connections are left for other requests, and their time.
+// limited runs a search, perhaps twice, within the bounds on searches: their
+// number and their time.
 func (s *Store) limited(outer context.Context, run func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(outer, s.searchTimeout)
 	defer cancel()
-	select {
-	case s.searching <- struct{}{}:
-		defer func() { <-s.searching }()
-	case <-ctx.Done():
-		if outer.Err() == nil {
-			return fhir.NewError(fhir.KindThrottled, fhir.IssueThrottled, "Too many searches are under way; try again.")
-		}
-		return report(outer, outer.Err())
-	}
-	err := run(ctx)
-	if err != nil && ctx.Err() != nil && outer.Err() == nil {
+	err := s.lanes.run(ctx, run)
+	switch {
+	case err == nil || outer.Err() != nil || errors.Is(err, errNoPlace):
+		return report(outer, err)
+	case ctx.Err() != nil || isCancelled(err):
 		return tooLong(err)
 	}
 	return report(outer, err)
+}
+
+// isCancelled reports whether the database ended a statement by its own limit.
+func isCancelled(err error) bool {
+	var failure *pgconn.PgError
+	return errors.As(err, &failure) && failure.Code == "57014"
 }
 
 func tooLong(cause error) *fhir.Error {

@@ -31,17 +31,17 @@ func TestSearchTimeLimit(t *testing.T) {
 		})
 	}
 	results := make(chan error)
-	for range cap(s.searching) {
+	for range cap(s.lanes.all) {
 		go func() { results <- slow() }()
 	}
 	start := time.Now()
-	for len(s.searching) < cap(s.searching) {
+	for len(s.lanes.all) < cap(s.lanes.all) {
 		time.Sleep(time.Millisecond)
 	}
 	if _, err := s.History(t.Context(), &fhir.HistoryQuery{Type: "Patient", Count: 1}); err != nil {
 		t.Errorf("a history beside the searches: %v", err)
 	}
-	for range cap(s.searching) {
+	for range cap(s.lanes.all) {
 		var failure *fhir.Error
 		if err := <-results; !errors.As(err, &failure) || failure.Kind != fhir.KindTimeout || failure.Issues[0].Code != fhir.IssueTooCostly {
 			t.Errorf("a slow search: %v", err)
@@ -50,20 +50,7 @@ func TestSearchTimeLimit(t *testing.T) {
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("cancelled after %s", took)
 	}
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		var running int
-		err := s.reserve.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity
-			WHERE query LIKE '%pg_sleep(60)%' AND state = 'active' AND pid <> pg_backend_pid()`).Scan(&running)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if running == 0 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d cancelled searches still run in the database", running)
-		}
-	}
+	waitUntilNoneRuns(t, s, "pg_sleep(60)")
 	if page, err := s.Search(t.Context(), &fhir.SearchQuery{Types: []fhir.ResourceType{"Patient"}, Count: 1}); err != nil || len(page.Matches) != 1 {
 		t.Errorf("a search after them: %v", err)
 	}

@@ -39,8 +39,7 @@ type Store struct {
 	coalesced *pgxpool.Pool // the loops of reader and writer
 	reserve   *pgxpool.Pool // listener, jobs, resolving outcomes
 
-	// searching has a place for each search that may be under way.
-	searching     chan struct{}
+	lanes         *lanes // of searches
 	searchTimeout time.Duration
 
 	types   types
