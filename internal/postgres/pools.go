@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -72,7 +73,7 @@ func (s *Store) openPools(ctx context.Context, c *Config) (err error) {
 	settings := maps.Clone(searchSettings)
 	// The server cancels what takes too long; should that not arrive, the database
 	// does it by itself.
-	settings["statement_timeout"] = max(30*time.Second, s.searchTimeout+5*time.Second).String()
+	settings["statement_timeout"] = strconv.FormatInt(max(30*time.Second, s.searchTimeout+5*time.Second).Milliseconds(), 10)
 	if s.requests, err = openPool(ctx, c.URL, requests, settings); err != nil {
 		return err
 	}

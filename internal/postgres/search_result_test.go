@@ -56,6 +56,22 @@ func TestSearchTimeLimit(t *testing.T) {
 	}
 }
 
+// The database's own limit leaves a search its time.
+func TestSearchTimeLimitOfTheDatabase(t *testing.T) {
+	url := postgrestest.New(t)
+	for limit, want := range map[time.Duration]string{0: "30s", 90 * time.Second: "95s"} {
+		s, err := Open(t.Context(), Config{URL: url, SearchTimeout: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		if err := s.requests.QueryRow(t.Context(), `SHOW statement_timeout`).Scan(&got); err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", limit, got, err, want)
+		}
+		s.Close()
+	}
+}
+
 // An estimate comes from the planner where counting would not be cheap, and is
 // the count where it is.
 func TestEstimate(t *testing.T) {
