@@ -17,8 +17,13 @@ EXECUTOR = process
 OUT      = out/matrix
 RUNS     = 1
 
+# make search-bench
+SEARCH_TARGET = http://127.0.0.1:8080/fhir
+SEARCH_SIZES  = 50000,500000
+SEARCH_OUT    = out/search
+
 .DEFAULT_GOAL = help
-.PHONY: help build run test race bench benchmarks lint fuzz vuln conformance client-test matrix definitions-check clean
+.PHONY: help build run test race bench benchmarks lint fuzz vuln conformance client-test matrix search-bench definitions-check clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,6 +72,10 @@ client-test: ## Drive a server with the npm client fhir-kit-client (needs Node)
 matrix: build ## Compare 1×8 to 8×1 instances × cores (QUICK=1, EXECUTOR=compose, OUT=dir, RUNS=n)
 	bin/loadtest matrix $(if $(QUICK),--quick) --executor $(EXECUTOR) --out $(OUT) --runs $(RUNS) \
 	  $(if $(IMAGES),--images $(IMAGES))
+
+search-bench: build ## Search in 50,000 and 500,000 resources of the server at SEARCH_TARGET (BUNDLES=dir, PIDS=server=1,postgresql=2)
+	bin/loadtest search --target $(SEARCH_TARGET) --bundles "$(BUNDLES)" --sizes $(SEARCH_SIZES) --out $(SEARCH_OUT) \
+	  $(if $(PIDS),--pids $(PIDS))
 
 definitions-check: ## Rebuild the embedded definitions and units from their sources and compare
 	go run ./internal/tools/definitions check

@@ -15,6 +15,7 @@ import (
 // run is the state the virtual users share.
 type run struct {
 	config   *Config
+	command  string
 	window   window
 	recorder *record.Recorder
 
@@ -48,24 +49,34 @@ func CRUD(ctx context.Context, config Config) (*record.Result, error) {
 	for _, step := range scenario.Steps {
 		keys = append(keys, record.Key{Interaction: step.Interaction.String(), Type: scenario.Types[step.Type]})
 	}
+	return drive(ctx, &config, "crud", keys, watch, func(r *run, number int, p pacer, conn *wire.Conn) iterator {
+		return &user{run: r, number: number, it: scenario.Iteration{Bodies: bodies}, conn: conn, pacer: p}
+	}), nil
+}
+
+// iterator is a virtual user: iterate runs its iterations until the run ends.
+type iterator interface{ iterate(ctx context.Context) }
+
+// drive runs virtual users, records requests of the kinds that the keys name,
+// and gives the result of the command.
+func drive(ctx context.Context, config *Config, command string, keys []record.Key, watch *procs.Watch,
+	newUser func(r *run, number int, p pacer, conn *wire.Conn) iterator,
+) *record.Result {
 	start := time.Now()
-	r := &run{config: &config, window: config.window(start), recorder: record.NewRecorder(keys)}
+	r := &run{config: config, command: command, window: config.window(start), recorder: record.NewRecorder(keys)}
 	observer := newObserver(r, watch)
 	go observer.observe()
 
 	var users sync.WaitGroup
 	for number := range config.Users {
-		u := &user{
-			run: r, number: number, it: scenario.Iteration{Bodies: bodies},
-			conn:  wire.NewConn(config.Targets[number%len(config.Targets)], config.Timeout),
-			pacer: newPacer(&config, number, start),
-		}
+		conn := wire.NewConn(config.Targets[number%len(config.Targets)], config.Timeout)
+		u := newUser(r, number, newPacer(config, number, start), conn)
 		users.Go(func() { u.iterate(ctx) })
 	}
 	users.Wait()
 	finished := time.Now()
 	observer.stop()
-	return r.result(start, finished, observer), nil
+	return r.result(start, finished, observer)
 }
 
 func (r *run) result(start, finished time.Time, o *observer) *record.Result {
@@ -75,7 +86,7 @@ func (r *run) result(start, finished time.Time, o *observer) *record.Result {
 	}
 	c := r.config
 	result := &record.Result{
-		Schema: record.Schema, Command: "crud", Started: start.UTC(), Finished: finished.UTC(),
+		Schema: record.Schema, Command: r.command, Started: start.UTC(), Finished: finished.UTC(),
 		Options: record.Options{
 			VirtualUsers: c.Users, Rate: c.Rate, Iterations: c.Iterations, TimeoutSeconds: c.Timeout.Seconds(),
 		},

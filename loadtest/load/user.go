@@ -39,7 +39,7 @@ func (u *user) iterate(ctx context.Context) {
 			}
 		}
 	}
-	u.countUnsent()
+	u.run.countUnsent(&u.pacer)
 }
 
 // iteration runs one, to its end even when the run's time is over so that no
@@ -102,18 +102,18 @@ func (u *user) cleanUp() {
 // countUnsent records the requests of an open loop that were due in the measured
 // time and never sent, with the time they have waited by now: leaving them out
 // would hide exactly the requests that waited longest.
-func (u *user) countUnsent() {
-	if u.pacer.interval == 0 || u.run.config.Iterations > 0 {
+func (r *run) countUnsent(p *pacer) {
+	if p.interval == 0 || r.config.Iterations > 0 {
 		return
 	}
 	now := time.Now()
-	for ; u.pacer.due.Before(u.run.window.to); u.pacer.due = u.pacer.due.Add(u.pacer.interval) {
-		if !u.run.window.measures(u.pacer.due) {
+	for ; p.due.Before(r.window.to); p.due = p.due.Add(p.interval) {
+		if !r.window.measures(p.due) {
 			continue
 		}
-		u.run.unsent.Add(1)
-		u.run.recorder.Record(record.Outcome{
-			Key: 0, Latency: now.Sub(u.pacer.due), Measured: true, Kind: "not sent in time",
+		r.unsent.Add(1)
+		r.recorder.Record(record.Outcome{
+			Key: 0, Latency: now.Sub(p.due), Measured: true, Kind: "not sent in time",
 			Sample: "the server does not keep up with the rate",
 		})
 	}

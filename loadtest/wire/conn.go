@@ -29,6 +29,9 @@ func NewConn(target Target, timeout time.Duration) *Conn {
 	return &Conn{target: target, timeout: timeout}
 }
 
+// Target gives where the requests go.
+func (c *Conn) Target() Target { return c.target }
+
 // newReader has room for the longest header line and, as a rule, a whole answer.
 func newReader(r io.Reader) *bufio.Reader { return bufio.NewReaderSize(r, 16<<10) }
 
