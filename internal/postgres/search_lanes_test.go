@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -15,15 +14,17 @@ import (
 // While more slow searches than there are places ask for theirs, quick ones get
 // through, and in the end nothing runs on in the database.
 func TestQuickSearchesPassSlowOnes(t *testing.T) {
-	const limit = 3 * time.Second
+	const limit = time.Minute
 	s, err := Open(t.Context(), Config{URL: postgrestest.New(t), SearchTimeout: limit})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
 	do(t, s, patient("p", `,"active":true`))
+	asked, giveUp := context.WithCancel(t.Context())
+	defer giveUp()
 	slow := func() error {
-		return s.limited(t.Context(), func(ctx context.Context) error {
+		return s.limited(asked, func(ctx context.Context) error {
 			return s.withConn(ctx, func(conn *pgx.Conn) error {
 				_, err := conn.Exec(ctx, `SELECT pg_sleep(61)`)
 				return err
@@ -35,17 +36,14 @@ func TestQuickSearchesPassSlowOnes(t *testing.T) {
 	for range slowOnes {
 		go func() { results <- slow() }()
 	}
-	start := time.Now()
-	for len(s.lanes.slow) < cap(s.lanes.slow) {
+	for start := time.Now(); len(s.lanes.slow) < cap(s.lanes.slow) && time.Since(start) < limit/2; {
 		time.Sleep(time.Millisecond)
 	}
-	served := 0
-	for time.Since(start) < limit/2 {
+	for n := range 20 {
 		query := &fhir.SearchQuery{Types: []fhir.ResourceType{"Patient"}, Count: 1}
 		if page, err := s.Search(t.Context(), query); err != nil || len(page.Matches) != 1 {
-			t.Fatalf("a quick search after %d: %v", served, err)
+			t.Fatalf("a quick search after %d: %v", n, err)
 		}
-		served++
 	}
 	if len(results) > 0 {
 		t.Errorf("a slow search had ended: %v", <-results)
@@ -53,23 +51,11 @@ func TestQuickSearchesPassSlowOnes(t *testing.T) {
 	if len(s.lanes.slow) != cap(s.lanes.slow) {
 		t.Errorf("%d of %d slow ones run", len(s.lanes.slow), cap(s.lanes.slow))
 	}
-	if served < 20 {
-		t.Errorf("only %d quick searches were served", served)
-	}
-	cancelled := 0
+	giveUp()
 	for range slowOnes {
-		var failure *fhir.Error
-		switch err := <-results; {
-		case !errors.As(err, &failure):
-			t.Errorf("a slow search: %v", err)
-		case failure.Kind == fhir.KindTimeout && failure.Issues[0].Code == fhir.IssueTooCostly:
-			cancelled++
-		case failure.Kind != fhir.KindThrottled:
-			t.Errorf("a slow search: %v", err)
+		if err := <-results; err == nil {
+			t.Error("a slow search gave an answer")
 		}
-	}
-	if cancelled < cap(s.lanes.slow) {
-		t.Errorf("only %d were cancelled", cancelled)
 	}
 	waitUntilNoneRuns(t, s, "pg_sleep(61)")
 	if len(s.lanes.all)+len(s.lanes.slow) > 0 || s.lanes.waiting.Load() != 0 {

@@ -35,7 +35,8 @@ func TestSearchTimeLimit(t *testing.T) {
 		go func() { results <- slow() }()
 	}
 	start := time.Now()
-	for len(s.lanes.all) < cap(s.lanes.all) {
+	// On a busy machine the first may be over before the last begins.
+	for len(s.lanes.all) < cap(s.lanes.all) && time.Since(start) < 5*time.Second {
 		time.Sleep(time.Millisecond)
 	}
 	if _, err := s.History(t.Context(), &fhir.HistoryQuery{Type: "Patient", Count: 1}); err != nil {
@@ -47,7 +48,7 @@ func TestSearchTimeLimit(t *testing.T) {
 			t.Errorf("a slow search: %v", err)
 		}
 	}
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("cancelled after %s", took)
 	}
 	waitUntilNoneRuns(t, s, "pg_sleep(60)")
