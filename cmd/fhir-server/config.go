@@ -47,8 +47,9 @@ func (f *searchFlags) check() error {
 	return nil
 }
 
-// resourceFlags say how resources are checked.
+// resourceFlags say how resources are checked and found.
 type resourceFlags struct {
+	TextSearch string `env:"FHIR_TEXT_SEARCH" enum:"narrative,all,off" default:"narrative" help:"Which words of resources are indexed as they are stored: narrative for _text, all for _content, too, or off (${default})."`
 	Validation string `env:"FHIR_VALIDATION" enum:"full,schema,off" default:"full" help:"What a resource is checked against before it is stored: full, schema or off (${default})."`
 }
 

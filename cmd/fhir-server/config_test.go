@@ -30,7 +30,7 @@ func TestDefaults(t *testing.T) {
 	for name, pair := range map[string][2]any{
 		"listen": {c.Listen, "127.0.0.1:8080"}, "admin-listen": {c.AdminListen, "127.0.0.1:9464"}, "base-url": {c.BaseURL, ""},
 		"database-url": {c.DatabaseURL, ""}, "data-dir": {c.DataDir, "./data"}, "cache-sync": {c.CacheSync, "notify"},
-		"cache-lease": {c.CacheLease, 2 * time.Second}, "search-timeout": {c.SearchTimeout, 10 * time.Second}, "validation": {c.Validation, "full"},
+		"cache-lease": {c.CacheLease, 2 * time.Second}, "search-timeout": {c.SearchTimeout, 10 * time.Second}, "validation": {c.Validation, "full"}, "text-search": {c.TextSearch, "narrative"},
 		"subscription-allow-private": {c.SubscriptionAllowPrivate, false},
 	} {
 		if pair[0] != pair[1] {

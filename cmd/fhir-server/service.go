@@ -16,6 +16,7 @@ import (
 func newService(store fhir.Store, flags *resourceFlags, maxBody int64) (*interaction.Service, error) {
 	definitions := definition.R4()
 	searches := search.New(definitions)
+	searches.UseTextSearch(textSearches[flags.TextSearch])
 	validator, err := newValidator(definitions, flags.Validation)
 	if err != nil {
 		return nil, err
@@ -30,6 +31,9 @@ func newService(store fhir.Store, flags *resourceFlags, maxBody int64) (*interac
 	searches.UseTerminology(searchedCodes{service})
 	return service, nil
 }
+
+// textSearches are the values of --text-search.
+var textSearches = map[string]search.TextSearch{"off": search.TextOff, "narrative": search.TextNarrative, "all": search.TextAll}
 
 func newValidator(definitions *definition.Registry, level string) (interaction.Validator, error) {
 	switch level {

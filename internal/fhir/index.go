@@ -20,6 +20,8 @@ type Index struct {
 	Typed      []TypedIdentifier
 	Positions  []PositionValue
 	Names      []NameValue
+	// Text is nil where no words are indexed.
+	Text *TextValue
 }
 
 // TypedIdentifier is an Identifier's value with a coding of its type, for
@@ -116,6 +118,10 @@ type URIValue struct {
 	Param string
 	URI   string
 }
+
+// TextValue is the words of a resource, folded as StringValue.Folded is: those of
+// its narrative, and those of all its other texts.
+type TextValue struct{ Narrative, Content string }
 
 // NameValue is what a token is called, for :text: the display of a Coding, the
 // text of a CodeableConcept or of an Identifier's type.

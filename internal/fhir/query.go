@@ -177,6 +177,15 @@ type Named struct {
 	Value string // folded
 }
 
+// Text holds when the resource's TextValue has words that follow each other: in
+// its narrative or, unless Narrative is set, in its other texts. Of a word the first
+// 100 characters count, of a text the first 16,000 words.
+type Text struct {
+	Narrative bool
+	Words     string // folded
+	Begins    bool   // the last word may go on
+}
+
 // Missing is the modifier :missing.
 type Missing struct {
 	Param   string
@@ -278,6 +287,7 @@ func (Quantity) criterion()    {}
 func (URI) criterion()         {}
 func (Missing) criterion()     {}
 func (Named) criterion()       {}
+func (Text) criterion()        {}
 func (ReferenceTo) criterion() {}
 func (Composite) criterion()   {}
 func (ReferenceBy) criterion() {}

@@ -99,9 +99,46 @@ func BenchmarkCreate(b *testing.B) {
 	})
 }
 
+// BenchmarkTexts says what words cost a create: names of codes, the 60 words of a
+// narrative, and those and the 90 of the other texts.
+func BenchmarkTexts(b *testing.B) {
+	words := func(n, seed int) string {
+		all := make([]string, n)
+		for i := range all {
+			all[i] = fmt.Sprint("word", (seed*(i+7)*7919+i*i*31)%(20+i*40))
+		}
+		return strings.Join(all, " ")
+	}
+	for _, texts := range []string{"none", "names", "narrative", "all"} {
+		b.Run(texts, func(b *testing.B) {
+			s, err := Open(b.Context(), Config{URL: postgrestest.New(b)})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			inParallel(b, s, 64, func(i int) error {
+				w := sample(i)
+				switch texts {
+				case "names":
+					for _, t := range w.Index.Tokens[:3] {
+						w.Index.Names = append(w.Index.Names, fhir.NameValue{Param: t.Param, Folded: "the name of " + t.Code, Code: t.Code})
+					}
+				case "narrative":
+					w.Index.Text = &fhir.TextValue{Narrative: words(60, i)}
+				case "all":
+					w.Index.Text = &fhir.TextValue{Narrative: words(60, i), Content: words(90, i+1)}
+				}
+				_, err := s.Write(context.Background(), w)
+				return err
+			})
+			reportStored(b, s)
+		})
+	}
+}
+
 // reportStored reports what a resource takes in tables and indexes, by role.
 func reportStored(b *testing.B, s *Store) {
-	for unit, tables := range map[string]string{"B-content/op": "'resource', 'version'", "B-index/op": "'search_key', 'search_date', 'search_number', 'search_string'"} {
+	for unit, tables := range map[string]string{"B-content/op": "'resource', 'version'", "B-index/op": "'search_key', 'search_date', 'search_number', 'search_string', 'search_text', 'search_name'"} {
 		var bytes int64
 		err := s.reserve.QueryRow(context.Background(), `SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relname IN (`+tables+`)`).Scan(&bytes)
 		if err != nil {

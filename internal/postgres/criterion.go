@@ -154,6 +154,8 @@ func (c *criterionCompiler) compile(criterion fhir.Criterion) (compiled, error) 
 			return c.named(k.Param, c.belowURI(k.URI)), nil
 		}
 		return c.uriBelow(k), nil
+	case fhir.Text:
+		return c.words(k), nil
 	case fhir.Named:
 		return c.named(k.Param, c.startsWith(firstCharacters(k.Value, maxText))), nil
 	case fhir.Near:

@@ -16,6 +16,7 @@ type entries struct {
 	terms  []int64 // sorted, without duplicates
 	ranges rangeSet
 	names  []name // of search_name, which are not the resource's own
+	words  string // of search_text, as the text of a tsvector
 }
 
 // entriesOf computes the entries of an index; nil gives none.
@@ -98,6 +99,10 @@ func (h hasher) entriesOf(t fhir.ResourceType, index *fhir.Index) entries {
 		h.quantity(&e.ranges, h.param(t, v.Param), v)
 	}
 	e.terms = h.appendCanonicals(e.terms, t, index)
+	if e.words = tsvector(t, index.Text); e.words != "" {
+		terms := h.wordTerms(t, e.words)
+		e.terms = append(e.terms, terms.present, terms.all)
+	}
 	for _, v := range index.Names {
 		e.names = append(e.names, h.name(t, v))
 		e.terms = append(e.terms, e.names[len(e.names)-1].term)

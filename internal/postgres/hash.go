@@ -30,6 +30,7 @@ const (
 	termOfType     termKind = 'o' // identifier: a coding of its type, and the value
 	termName       termKind = 'x' // token: a name, which a row of its code finds
 	termNameAlone  termKind = 'X' // token: a name that no code goes with
+	termText       termKind = 'z' // the words of the resource, all together
 	termPairExact  termKind = '=' // composite: two parts, one or both with their systems
 )
 

@@ -17,6 +17,8 @@ type item struct {
 	self    int64
 	entries entries
 	ranges  []byte // encoded
+	// wordTerms are those of entries.words.
+	wordTerms wordTerms
 
 	// The state found under the lock; rid is set for new resources, too.
 	found   bool
@@ -47,11 +49,12 @@ func (s *Store) newItem(w *fhir.Write) (*item, error) {
 		it.entries = s.hash.entriesOf(w.Type, w.Index)
 		it.ranges = it.entries.ranges.encode()
 	}
+	it.wordTerms = s.hash.wordTerms(w.Type, it.entries.words)
 	return it, nil
 }
 
 func (it *item) reset() {
-	*it = item{write: it.write, typ: it.typ, self: it.self, entries: it.entries, ranges: it.ranges}
+	*it = item{write: it.write, typ: it.typ, self: it.self, entries: it.entries, ranges: it.ranges, wordTerms: it.wordTerms}
 }
 
 func (it *item) size() int { return len(it.write.Meta) + len(it.write.Body) + 8*len(it.entries.terms) }

@@ -7,6 +7,7 @@ type rows struct {
 	addKeys        keyRows
 	dropKeys       keyRows
 	add, drop      rangeRows
+	words          wordRows
 }
 
 type resourceRows struct {
@@ -121,6 +122,7 @@ func (r *rows) addEntries(it *item) {
 	gone.numbers, fresh.numbers = diffRows(before.numbers, now.numbers, compareNumbers)
 	gone.texts, fresh.texts = diffRows(before.texts, now.texts, compareTexts)
 	r.drop.append(it.rid, gone)
+	r.words.change(it)
 	r.add.append(it.rid, fresh)
 }
 
@@ -143,6 +145,7 @@ func (r *rows) send(p *pipeline) {
 	if k := &r.addKeys; len(k.rid) > 0 {
 		p.send(stmtAddKeys, nil, int8Array(k.hash), int8Array(k.rid))
 	}
+	r.words.send(p)
 	r.drop.send(p, stmtDropDates, stmtDropNumber, stmtDropTexts)
 	r.add.send(p, stmtAddDates, stmtAddNumbers, stmtAddTexts)
 }

@@ -23,6 +23,9 @@ const (
 	stmtAddTexts   = "add_texts"
 	stmtDropTexts  = "drop_texts"
 	stmtAddNames   = "add_names"
+	stmtAddWords   = "add_words"
+	stmtSetWords   = "set_words"
+	stmtDropWords  = "drop_words"
 )
 
 // updatedNow is lastUpdated of a write: the later of the transaction's clock
@@ -94,6 +97,10 @@ WHERE s.param = k.param AND s.low = k.low::numeric AND s.high = k.high::numeric 
 
 	stmtAddNames: `INSERT INTO search_name (param, value, hash, term)
 SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) ON CONFLICT DO NOTHING`,
+
+	stmtAddWords:  `INSERT INTO search_text (rid, words) SELECT k.rid, k.words::tsvector FROM unnest($1::bigint[], $2::text[]) AS k(rid, words)`,
+	stmtSetWords:  `UPDATE search_text s SET words = k.words::tsvector FROM unnest($1::bigint[], $2::text[]) AS k(rid, words) WHERE s.rid = k.rid`,
+	stmtDropWords: `DELETE FROM search_text s USING unnest($1::bigint[]) AS k(rid) WHERE s.rid = k.rid`,
 
 	stmtAddTexts: `INSERT INTO search_string (rid, param, value) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[])`,
 	stmtDropTexts: `DELETE FROM search_string s USING unnest($1::bigint[], $2::bigint[], $3::text[]) AS k(rid, param, value)

@@ -94,6 +94,7 @@ func (x *extraction) index() *fhir.Index {
 		Tokens: x.tokens.distinct(), References: x.referenceValues(), Strings: x.strings.distinct(), Dates: x.dates.distinct(),
 		Numbers: x.numbers.distinct(), Quantities: x.quantityValues(), URIs: x.uris.distinct(),
 		Composites: x.composites, Typed: x.typed.distinct(), Positions: x.positions.distinct(), Names: x.names.distinct(),
+		Text: x.texts(),
 	}
 }
 

@@ -71,6 +71,18 @@ func (w world) meets(c fhir.Criterion, key fhir.Key, i *fhir.Index) bool {
 				return tokenMatches(fhir.Token{System: &code.System, Code: &code.Code, FoldCase: code.FoldCase}, v)
 			})
 		})
+	case fhir.Text:
+		if i.Text == nil {
+			return false
+		}
+		has := func(text string) bool {
+			at := strings.Index(" "+text+" ", " "+c.Words+" ")
+			if c.Begins {
+				at = strings.Index(" "+text, " "+c.Words)
+			}
+			return at >= 0
+		}
+		return has(i.Text.Narrative) || !c.Narrative && has(i.Text.Content)
 	case fhir.Named:
 		return slices.ContainsFunc(i.Names, func(v fhir.NameValue) bool {
 			words := strings.Split(v.Folded, " ")

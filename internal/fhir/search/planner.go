@@ -135,7 +135,7 @@ type term struct {
 // criterion plans a parameter. It is nil without an error for one that has no
 // value; known is false if no type has the parameter.
 func (p *planning) criterion(q *queryParameter) (c fhir.Criterion, known bool, err error) {
-	if reason := unserved[q.code]; reason != "" {
+	if reason := p.search.refuses(q.code); reason != "" {
 		return nil, true, q.unsupported(reason)
 	}
 	if q.code == "_has" {

@@ -14,7 +14,12 @@ import (
 
 const base = "http://localhost/fhir"
 
-var r4 = New(definition.R4())
+// r4 indexes all texts.
+var r4 = func() *Search {
+	s := New(definition.R4())
+	s.UseTextSearch(TextAll)
+	return s
+}()
 
 func TestPlan(t *testing.T) {
 	for query, want := range map[string]string{
@@ -82,6 +87,8 @@ func TestPlan(t *testing.T) {
 		`Observation?_filter=patient[name sw a and active eq true].organization.name sw b`:                           "patient -> Patient(and(and(name starts a, active=*|true), organization -> Organization(name starts b)))",
 		"QuestionnaireResponse?questionnaire.title=a":                                                                "questionnaire -> canonical Questionnaire(title starts a)",
 		"Questionnaire?_has:QuestionnaireResponse:questionnaire:status=a":                                            "QuestionnaireResponse(status=*|a) -> by canonical questionnaire",
+		`Patient?_text=(Bone OR liver) and metastases`:                                                               "and(or(narrative bone.., narrative liver..), narrative metastases..)",
+		`Patient?_content=Müller "van der, Berg" not (x OR y-z)`:                                                     "and(text muller.., text van der berg, not(or(text x.., text y z..)))",
 		"Observation?code:text=Body%20Weight,x":                                                                      "or(code is called body weight, code is called x)",
 		`Patient?_filter=organization.name sw a or identifier eq http://s|1,2`:                                       "or(organization -> Organization(name starts a), identifier=http://s|1,2)",
 		`Observation?_filter=patient.name eq "A, b" and value-quantity gt 5.4 and code pr false`:                     "and(and(patient -> Patient(name exactly A, b), value-quantity gt 5.4 [5.35 5.45] |), code missing true)",
@@ -157,7 +164,13 @@ func TestPlanRefuses(t *testing.T) {
 		"Provenance?target.target.target.target.target.identifier=a": fhir.IssueTooCostly,
 		"Measure?depends-on:Patient.name=a":                          fhir.IssueNotSupported,
 		"Patient?link:Patient.link:Patient.link:Patient.link:Patient.link:Patient.link:Patient.link:Patient.link:Patient.link:Patient._id=a": fhir.IssueTooCostly,
-		"Patient?_text=a":                                fhir.IssueNotSupported,
+		"Patient?_text:exact=a":                          fhir.IssueNotSupported,
+		"Patient?_text=--":                               fhir.IssueValue,
+		"Patient?_text=(a":                               fhir.IssueValue,
+		"Patient?_text=a)":                               fhir.IssueValue,
+		"Patient?_text=a%20or":                           fhir.IssueValue,
+		"Patient?_text=not":                              fhir.IssueValue,
+		`Patient?_content="a`:                            fhir.IssueValue,
 		"Patient?_contained=true":                        fhir.IssueNotSupported,
 		"Patient?phonetic=a":                             fhir.IssueNotSupported,
 		"Patient?organization.size=a":                    fhir.IssueNotSupported,
@@ -354,7 +367,7 @@ func FuzzPlan(f *testing.F) {
 		"identifier=a|b,c&active:not=true", "subject:Patient=1&_lastUpdated=ge2012-01-01T00:00Z", `code=a\,b\|c\\&_count=0`, "%3a=%2c&_has:A:b:c=d&x.y:z=1",
 		`_filter=name co "a\"" and (birthdate ge 2014 or not(gender eq male))`, "subject:Patient._has:Group:member:_id=1&component-code-value-quantity=a$5,b|c$d",
 		"_has:Observation:patient:_has:AuditEvent:entity:agent.name=a&identifier:of-type=a|b|c&url:below=http://a/b&near=1|2|3|km",
-		`code:text=a,b c&_filter=subject[name ew a or birthdate po 2012].organization.name co "]"&subject:below=Location/1&_profile:below=http://a/b`,
+		`_text=(bone OR "a b") and not x&_content=a\,b or (c (d))`, `code:text=a,b c&_filter=subject[name ew a or birthdate po 2012].organization.name co "]"&subject:below=Location/1&_profile:below=http://a/b`,
 		"value-quantity=ap5.4|http://unitsofmeasure.org|mg&date=sa2012&value-string:exact=a&probability=1e2",
 	} {
 		f.Add(query, true)

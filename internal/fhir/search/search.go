@@ -20,6 +20,7 @@ type Search struct {
 	// terminology answers :in, :not-in, :above and :below of tokens; without
 	// it they are refused.
 	terminology Terminology
+	text        TextSearch
 
 	folding  sync.Map // by code system, what foldsCase found
 	foldings atomic.Int64

@@ -19,6 +19,7 @@ var planners = map[string]*planner{
 
 func init() {
 	storeParameters["_filter"] = planFilter
+	storeParameters["_text"], storeParameters["_content"] = planText, planText
 	planners["composite"] = &planner{takes: only(), value: planComposite}
 }
 
@@ -33,11 +34,21 @@ var storeParameters = map[string]func(p *planning, q *queryParameter) (fhir.Crit
 // unserved are the parameters of the specification's text that no definition
 // has, or none with an expression, and why they are refused.
 var unserved = map[string]string{
-	"_score":   "matches are not ranked",
-	"_query":   "there are no named queries",
-	"_text":    "an index of all texts would cost a write more than all others together",
-	"_content": "an index of all texts would cost a write more than all others together",
-	"_type":    "it is for searches of the whole system",
+	"_score": "matches are not ranked",
+	"_query": "there are no named queries",
+	"_type":  "it is for searches of the whole system",
+}
+
+// refuses says why a parameter is refused whatever its definition says; "" if it
+// is not.
+func (s *Search) refuses(code string) string {
+	switch {
+	case code == "_text" && s.text == TextOff:
+		return "this server was told not to index narratives (--text-search)"
+	case code == "_content" && s.text != TextAll:
+		return "this server was not told to index all texts (--text-search=all)"
+	}
+	return unserved[code]
 }
 
 // whyNotServed says why a parameter that has a definition is refused.
@@ -55,7 +66,7 @@ func whyNotServed(d *definition.SearchParameter) string {
 
 // serves reports whether Plan accepts a parameter of a type.
 func (s *Search) serves(of *parameters, d *definition.SearchParameter) bool {
-	return unserved[d.Code] == "" && (storeParameters[d.Code] != nil || of.byCode[d.Code] != nil && planners[d.Type] != nil)
+	return s.refuses(d.Code) == "" && (storeParameters[d.Code] != nil || of.byCode[d.Code] != nil && planners[d.Type] != nil)
 }
 
 // Served lists the parameters of a type that Plan accepts, sorted by code.
@@ -94,7 +105,7 @@ func (s *Search) Unserved(t fhir.ResourceType) []Unserved {
 		if s.serves(compiled, d) {
 			continue
 		}
-		reason := unserved[d.Code]
+		reason := s.refuses(d.Code)
 		if reason == "" {
 			reason = whyNotServed(d)
 		}

@@ -33,6 +33,15 @@ func show(c fhir.Criterion) string {
 		return c.Param + " -> " + by(c.Canonical) + string(c.Type) + "(" + show(c.Criterion) + ")"
 	case fhir.Has:
 		return string(c.Type) + "(" + show(c.Criterion) + ") -> by " + by(c.Canonical) + c.Param
+	case fhir.Text:
+		what, more := "text ", ""
+		if c.Narrative {
+			what = "narrative "
+		}
+		if c.Begins {
+			more = ".."
+		}
+		return what + c.Words + more
 	case fhir.Named:
 		return c.Param + " is called " + c.Value
 	case fhir.URI:

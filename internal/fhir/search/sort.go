@@ -66,7 +66,7 @@ func (p *planning) sortKey(q *queryParameter, name string, key *fhir.SortKey) er
 		key.Kind = fhir.SortUpdated
 		return nil
 	}
-	if unserved[name] != "" {
+	if unserved[name] != "" || storeParameters[name] != nil {
 		return q.badValue(name, "the name of a search parameter that can be sorted by")
 	}
 	of, known, err := p.term(&queryParameter{name: "_sort=" + name, code: name})
