@@ -57,6 +57,7 @@ type resourceFlags struct {
 type terminologyFlags struct {
 	TerminologyURL     string        `env:"FHIR_TERMINOLOGY_URL" placeholder:"URL" help:"Terminology server that is asked about code systems not held here. Without it, their codes are not checked."`
 	TerminologyTimeout time.Duration `env:"FHIR_TERMINOLOGY_TIMEOUT" default:"3s" help:"Longest time one question to it may take (${default})."`
+	TerminologyAway    string        `env:"FHIR_TERMINOLOGY_AWAY" enum:"warn,fail" default:"warn" help:"What becomes of a resource whose codes it would know while it does not answer: warn (stored) or fail (refused with 503) (${default})."`
 }
 
 func (f *terminologyFlags) check() error {

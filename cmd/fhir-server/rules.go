@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"sync/atomic"
 
 	"starling/internal/cache"
@@ -26,7 +28,7 @@ func newRules(other *remote.Server) func([]*fhir.Resource) *rules {
 	base := validation.New(definition.R4())
 	return func(resources []*fhir.Resource) *rules {
 		t := terms(resources)
-		return &rules{t, base.With(resources).WithTerminology(codes{t})}
+		return &rules{t, base.With(resources).WithTerminology(codes{terminology: t})}
 	}
 }
 
@@ -47,27 +49,60 @@ func newTerminology(other *remote.Server) func([]*fhir.Resource) *terminology.Te
 }
 
 // codes implements validation.Terminology.
-type codes struct{ terminology *terminology.Terminology }
+type codes struct {
+	terminology *terminology.Terminology
+	// away, unless nil, is set if an answer was not to be had because the other
+	// terminology server is away.
+	away *bool
+}
 
+// Member implements validation.Terminology. What it may wait for is bounded by
+// --terminology-timeout.
 func (c codes) Member(valueSet, system, code string) validation.Membership {
-	switch c.terminology.Member(valueSet, system, code) {
+	answer, why := c.terminology.Member(context.Background(), valueSet, system, code)
+	switch answer {
 	case terminology.Yes:
 		return validation.Yes
 	case terminology.No:
 		return validation.No
 	}
+	var failure *fhir.Error
+	if c.away != nil && errors.As(why, &failure) && failure.Kind == fhir.KindUnavailable {
+		*c.away = true
+	}
 	return validation.Unknown
 }
 
 // checker validates by the rules as they are when it is asked.
-type checker struct{ rules *cache.Cache[*rules] }
+type checker struct {
+	rules *cache.Cache[*rules]
+	// refuse says that resources are refused while the other terminology server
+	// is away, if it is needed to tell.
+	refuse bool
+}
 
 // Validate implements interaction.Validator.
 func (c checker) Validate(t fhir.ResourceType, root element.Node) []fhir.Issue {
-	return c.rules.Current().Value.validator.Validate(t, root)
+	return c.check(func(v *validation.Validator) []fhir.Issue { return v.Validate(t, root) })
 }
 
 // ValidateProfile implements interaction.ProfileValidator.
 func (c checker) ValidateProfile(t fhir.ResourceType, root element.Node, profiles []string, mode string) []fhir.Issue {
-	return c.rules.Current().Value.validator.ValidateProfile(t, root, profiles, mode)
+	return c.check(func(v *validation.Validator) []fhir.Issue { return v.ValidateProfile(t, root, profiles, mode) })
+}
+
+func (c checker) check(validate func(*validation.Validator) []fhir.Issue) []fhir.Issue {
+	current := c.rules.Current().Value
+	if !c.refuse || !current.terminology.HasRemote() {
+		return validate(current.validator)
+	}
+	away := false
+	issues := validate(current.validator.WithTerminology(codes{current.terminology, &away}))
+	if away {
+		issues = append(issues, fhir.Issue{
+			Severity: fhir.SeverityError, Code: fhir.IssueTransient,
+			Diagnostics: "Codes cannot be checked: the terminology server that knows them does not answer.",
+		})
+	}
+	return issues
 }

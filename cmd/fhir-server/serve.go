@@ -136,7 +136,7 @@ func (s *server) handler(registerer prometheus.Registerer) (http.Handler, error)
 		return nil, err
 	}
 	service.Terminology = func() *terminology.Terminology { return s.caches.rules.Current().Value.terminology }
-	service.Checker = checker{s.caches.rules}
+	service.Checker = checker{s.caches.rules, s.command.TerminologyAway == "fail"}
 	if s.command.Validation == "full" {
 		service.Validator = service.Checker
 	}

@@ -134,3 +134,40 @@ func TestOtherTerminologyServer(t *testing.T) {
 		t.Error("no metrics")
 	}
 }
+
+// TestWithoutOtherTerminologyServer holds what becomes of a resource whose codes another
+// server would know, while that fails or stalls.
+func TestWithoutOtherTerminologyServer(t *testing.T) {
+	for name, handler := range map[string]http.HandlerFunc{
+		"fails": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
+		"stalls": func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // only then it is noticed that the client has gone
+			<-r.Context().Done()
+		},
+	} {
+		other := httptest.NewServer(handler)
+		defer other.Close()
+		url := postgrestest.New(t)
+		const body = `{"resourceType":"Patient","meta":{"profile":["http://example.org/p"]},"maritalStatus":{"coding":[{"system":"http://snomed.info/sct","code":"1"}]}}`
+		for policy, want := range map[string]int{"warn": 201, "fail": 503} {
+			r := serve(t, url, "--terminology-url="+other.URL, "--terminology-timeout=50ms", "--terminology-away="+policy)
+			for target, body := range map[string]string{
+				"ValueSet/v": `{"resourceType":"ValueSet","id":"v","url":"http://example.org/v","status":"active","compose":{"include":[{"system":"http://snomed.info/sct"}]}}`,
+				"StructureDefinition/p": `{"resourceType":"StructureDefinition","id":"p","url":"http://example.org/p","name":"P","status":"active","kind":"resource","abstract":false,"type":"Patient",
+					"baseDefinition":"http://hl7.org/fhir/StructureDefinition/Patient","derivation":"constraint","differential":{"element":[{"id":"Patient","path":"Patient"},
+					{"id":"Patient.maritalStatus","path":"Patient.maritalStatus","binding":{"strength":"required","valueSet":"http://example.org/v"}}]}}`,
+			} {
+				if a := r.put(target, body); a.StatusCode > 201 {
+					t.Fatalf("%s: %d %s", target, a.StatusCode, a.body)
+				}
+			}
+			a := r.do("POST", "Patient", body)
+			if a.StatusCode != want || want == 503 && a.code() != "transient" {
+				t.Errorf("%s, %s: %d %s", name, policy, a.StatusCode, a.body)
+			}
+			if a := r.do("POST", "Patient", `{"resourceType":"Patient"}`); a.StatusCode != 201 {
+				t.Errorf("%s, %s: a resource without such codes: %d %s", name, policy, a.StatusCode, a.body)
+			}
+		}
+	}
+}

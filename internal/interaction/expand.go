@@ -27,7 +27,8 @@ func (s *Service) expand(ctx context.Context, t *terminologyCall) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	dst, err := shown.appendHead(nil, v)
+	const perCode = 150 // bytes that one takes, about
+	dst, err := shown.appendHead(make([]byte, 0, 2000+perCode*len(expanded.Codes)), v)
 	if err != nil {
 		return nil, err
 	}
@@ -107,31 +108,28 @@ func (f *expansionForm) appendParameters(dst []byte, asked *terminology.Expansio
 
 func (f *expansionForm) appendCode(dst []byte, c *terminology.Code) []byte {
 	dst = append(dst, '{')
-	add := func(name string, value []byte) {
-		dst = append(append(append(dst, `"`+name+`":`...), value...), ',')
-	}
 	if c.System != "" {
-		add("system", appendString(nil, c.System))
+		dst = append(appendString(append(dst, `"system":`...), c.System), ',')
 	}
 	if c.Abstract {
-		add("abstract", []byte("true"))
+		dst = append(dst, `"abstract":true,`...)
 	}
 	if c.Inactive {
-		add("inactive", []byte("true"))
+		dst = append(dst, `"inactive":true,`...)
 	}
 	if c.Version != "" {
-		add("version", appendString(nil, c.Version))
+		dst = append(appendString(append(dst, `"version":`...), c.Version), ',')
 	}
-	add("code", appendString(nil, c.Code))
+	dst = append(appendString(append(dst, `"code":`...), c.Code), ',')
 	if display := inLanguage(f.language, c.Display, c.Designations); display != "" {
-		add("display", appendString(nil, display))
+		dst = append(appendString(append(dst, `"display":`...), display), ',')
 	}
 	if f.designations && len(c.Designations) > 0 {
-		all := []byte{'['}
+		dst = append(dst, `"designation":[`...)
 		for i := range c.Designations {
-			all = append(appendDesignation(all, &c.Designations[i]), ',')
+			dst = append(appendDesignation(dst, &c.Designations[i]), ',')
 		}
-		add("designation", closed(all, ']'))
+		dst = append(closed(dst, ']'), ',')
 	}
 	return closed(dst, '}')
 }

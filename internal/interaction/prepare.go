@@ -119,9 +119,10 @@ func (s *Service) takeApart(t fhir.ResourceType, root element.Node, base string)
 
 // refusal is the error that issues amount to, nil if none is an error. The
 // worst decides: malformed before well formed but against a rule
-// (https://hl7.org/fhir/R4/http.html#create).
+// (https://hl7.org/fhir/R4/http.html#create), and last that it cannot be told at
+// the moment.
 func refusal(issues []fhir.Issue) error {
-	refused, kind := false, fhir.KindUnprocessable
+	refused, malformed, transient := false, false, true
 	for i := range issues {
 		if issues[i].Severity != fhir.SeverityError && issues[i].Severity != fhir.SeverityFatal {
 			continue
@@ -129,11 +130,18 @@ func refusal(issues []fhir.Issue) error {
 		refused = true
 		switch issues[i].Code {
 		case fhir.IssueInvalid, fhir.IssueStructure, fhir.IssueRequired, fhir.IssueValue:
-			kind = fhir.KindInvalid
+			malformed = true
 		}
+		transient = transient && issues[i].Code == fhir.IssueTransient
 	}
-	if !refused {
+	kind := fhir.KindUnprocessable
+	switch {
+	case !refused:
 		return nil
+	case malformed:
+		kind = fhir.KindInvalid
+	case transient:
+		kind = fhir.KindUnavailable
 	}
 	return &fhir.Error{Kind: kind, Issues: issues}
 }

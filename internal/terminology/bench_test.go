@@ -19,7 +19,7 @@ func BenchmarkValidateCode(b *testing.B) {
 		b.Run("Member/"+c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				x.Member(c.set, c.system, c.code)
+				_, _ = x.Member(b.Context(), c.set, c.system, c.code)
 			}
 		})
 	}

@@ -20,6 +20,15 @@ func (b bitset) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
 func (b bitset) add(i int)      { b[i/64] |= 1 << (i % 64) }
 func (b bitset) remove(i int)   { b[i/64] &^= 1 << (i % 64) }
 
+// count is how many numbers it has.
+func (b bitset) count() int {
+	n := 0
+	for _, word := range b {
+		n += bits.OnesCount64(word)
+	}
+	return n
+}
+
 // and keeps what is in other, too.
 func (b bitset) and(other bitset) {
 	for i := range b {

@@ -34,14 +34,18 @@ type question struct {
 // is "" where an element gives none, being of type code: the code is then
 // sought in all systems. A version of the value set that is not held is the one
 // that is. Unknown is also the answer for a value set that is not known or
-// cannot be used.
-func (t *Terminology) Member(valueSet, system, code string) Answer {
+// cannot be used. Of Unknown the error says why, if there is more to say: that a
+// Remote is away is KindUnavailable.
+func (t *Terminology) Member(ctx context.Context, valueSet, system, code string) (Answer, error) {
 	v := t.member(valueSet)
 	if v == nil {
-		return Unknown
+		return Unknown, nil
 	}
-	q := question{ctx: context.Background(), remote: t.remote, system: system, code: code}
-	return v.contains(&q)
+	q := question{ctx: ctx, remote: t.remote, system: system, code: code}
+	if in := v.contains(&q); in != Unknown {
+		return in, nil
+	}
+	return Unknown, q.why
 }
 
 // member finds a value set; nil if it is not known or cannot be used. What is

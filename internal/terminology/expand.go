@@ -18,6 +18,9 @@ type Code struct {
 	System, Version, Code, Display string
 	Abstract, Inactive             bool
 	Designations                   []Designation
+
+	held   *CodeSystem // that has it; nil: none
+	number int         // of the concept in it
 }
 
 // Expanded is an expansion, or a page of it.
@@ -34,23 +37,29 @@ type Expanded struct {
 // system is not held: ErrNotHeld. More than MaxWhole codes asked for:
 // KindUnprocessable, too-costly.
 func (t *Terminology) Expand(ctx context.Context, v *ValueSet, x Expansion) (*Expanded, error) {
-	e := expander{ctx: ctx, remote: t.remote, seen: map[[2]string]bool{}}
+	e := expander{ctx: ctx, remote: t.remote}
 	out := &Expanded{}
 	words := strings.Fields(strings.ToLower(x.Filter))
 	last := MaxWhole
 	if x.Count >= 0 {
 		last = min(x.Count, MaxWhole)
 	}
+	var system, version string // of the code before, which most have, too
 	err := e.each(v, func(c *Code) bool {
-		if x.ActiveOnly && c.Inactive || !c.matches(words) || e.seen[[2]string{c.System, c.Code}] {
+		if x.ActiveOnly && c.Inactive || !c.matches(words) || e.again(c) {
 			return true
 		}
-		e.seen[[2]string{c.System, c.Code}] = true
-		if version := withVersion(c.System, c.Version); !slices.Contains(out.Systems, version) && len(out.Systems) < maxSystems {
-			out.Systems = append(out.Systems, version)
+		if c.System != system || c.Version != version || out.Total == 0 {
+			system, version = c.System, c.Version
+			if used := withVersion(system, version); !slices.Contains(out.Systems, used) && len(out.Systems) < maxSystems {
+				out.Systems = append(out.Systems, used)
+			}
 		}
 		out.Total++
 		if out.Total > x.Offset && len(out.Codes) < last {
+			if out.Codes == nil {
+				out.Codes = make([]Code, 0, min(last, max(v.most()-x.Offset, 1)))
+			}
 			out.Codes = append(out.Codes, *c)
 		}
 		return out.Total <= MaxExpansion
@@ -64,6 +73,22 @@ func (t *Terminology) Expand(ctx context.Context, v *ValueSet, x Expansion) (*Ex
 		out.Total = -1
 	}
 	return out, nil
+}
+
+// most is how many codes the includes may have, as far as can be told at once.
+func (v *ValueSet) most() int {
+	n := 0
+	for _, p := range v.include {
+		switch {
+		case p.index != nil:
+			n += len(p.listed)
+		case p.whole:
+			n += len(p.held.concepts)
+		default:
+			n += p.selected.count()
+		}
+	}
+	return n
 }
 
 // maxSystems is how many code systems an expansion names.
@@ -108,9 +133,49 @@ func isWordByte(b byte) bool {
 type expander struct {
 	ctx    context.Context
 	remote Remote
-	seen   map[[2]string]bool
+	seen   map[string]*seen // by the url of the system
 	steps  int
 	err    error
+}
+
+// seen are the codes of a system that were given: of the first version held that was
+// met by their numbers, others by their text.
+type seen struct {
+	held    *CodeSystem
+	numbers bitset
+	codes   map[string]bool
+}
+
+// again reports whether a code was given before, and notes that it is given.
+func (e *expander) again(c *Code) bool {
+	s := e.seen[c.System]
+	if s == nil {
+		s = &seen{held: c.held}
+		if c.held != nil {
+			s.numbers = newBitset(len(c.held.concepts))
+		}
+		if e.seen == nil {
+			e.seen = map[string]*seen{}
+		}
+		e.seen[c.System] = s
+	}
+	number, ok := c.number, c.held != nil && c.held == s.held
+	if !ok && s.held != nil {
+		number, ok = s.held.find(c.Code)
+	}
+	if ok {
+		again := s.numbers.has(number)
+		s.numbers.add(number)
+		return again
+	}
+	if s.codes[c.Code] {
+		return true
+	}
+	if s.codes == nil {
+		s.codes = map[string]bool{}
+	}
+	s.codes[c.Code] = true
+	return false
 }
 
 // each gives the codes of a value set, some maybe more than once, until yield
@@ -229,7 +294,7 @@ func (p *part) each(yield func(*Code) bool) bool {
 			c.Code = l.Code
 			if p.held != nil {
 				if n, ok := p.held.find(l.Code); ok {
-					c.fill(&p.held.concepts[n])
+					c.fill(p.held, n)
 					c.Code = l.Code
 				}
 			}
@@ -248,7 +313,7 @@ func (p *part) each(yield func(*Code) bool) bool {
 	more := true
 	take := func(n int) bool {
 		c := code
-		c.fill(&p.held.concepts[n])
+		c.fill(p.held, n)
 		more = yield(&c)
 		return more
 	}
@@ -264,6 +329,8 @@ func (p *part) each(yield func(*Code) bool) bool {
 	return more
 }
 
-func (c *Code) fill(from *concept) {
+func (c *Code) fill(held *CodeSystem, number int) {
+	from := &held.concepts[number]
+	c.held, c.number = held, number
 	c.Code, c.Display, c.Abstract, c.Inactive, c.Designations = from.Code, from.Display, from.abstract, from.inactive, from.Designation
 }

@@ -62,7 +62,7 @@ func codes(t *testing.T, x *Terminology, canonical string) string {
 	var all []string
 	for _, c := range expanded.Codes {
 		all = append(all, c.Code)
-		if got := x.Member(canonical, c.System, c.Code); got != Yes {
+		if got := in(x, canonical, c.System, c.Code); got != Yes {
 			t.Errorf("%s has %s, but is not said to: %v", canonical, c.Code, got)
 		}
 	}
@@ -168,7 +168,7 @@ func TestMember(t *testing.T) {
 		{"http://hl7.org/fhir/ValueSet/condition-code", "http://snomed.info/sct", "1", Unknown},
 	} {
 		for range 2 {
-			if got := x.Member(c.set, c.system, c.code); got != c.want {
+			if got := in(x, c.set, c.system, c.code); got != c.want {
 				t.Errorf("%s, %s|%s: %v, want %v", c.set, c.system, c.code, got, c.want)
 			}
 		}
@@ -218,7 +218,7 @@ func TestSnapshotsShareWhatStays(t *testing.T) {
 	if after, _ := next.CodeSystem("http://zoo"); after == before {
 		t.Error("a system that changed was not")
 	}
-	if gone := New(specification, all[1:], next, nil); gone.Member("http://v/all", "http://zoo", "dog") != Unknown {
+	if gone := New(specification, all[1:], next, nil); in(gone, "http://v/all", "http://zoo", "dog") != Unknown {
 		t.Error("a system that was deleted is still there")
 	}
 }
@@ -248,7 +248,7 @@ func TestSpecification(t *testing.T) {
 		for code, systems := range known {
 			for _, system := range systems {
 				count++
-				if x.Member(canonical, system, code) != Yes {
+				if in(x, canonical, system, code) != Yes {
 					t.Errorf("%s: %s|%s is not said to be in it", canonical, system, code)
 				}
 			}
@@ -262,4 +262,26 @@ func TestSpecification(t *testing.T) {
 		t.Errorf("%d compared", compared)
 	}
 	t.Logf("%d value sets compared, %d differ", compared, differing)
+}
+
+// in is Member without the reason.
+func in(x *Terminology, valueSet, system, code string) Answer {
+	answer, _ := x.Member(context.Background(), valueSet, system, code)
+	return answer
+}
+
+// TestEachCodeOnce holds that what several includes select is given once, whether
+// named, in another version of the system, or in none that is held.
+func TestEachCodeOnce(t *testing.T) {
+	older := strings.Replace(zoo, `"version":"1"`, `"version":"0"`, 1)
+	x := of(t, zoo, older, set("http://v", `{"include":[
+		{"system":"http://other","concept":[{"code":"a"},{"code":"a"}]},
+		{"system":"http://zoo","version":"0","filter":[{"property":"legs","op":"=","value":"2"}]},
+		{"system":"http://zoo","concept":[{"code":"dog"},{"code":"bird"},{"code":"unicorn"}]},
+		{"system":"http://zoo","filter":[{"property":"concept","op":"is-a","value":"bird"}]},
+		{"system":"http://zoo","concept":[{"code":"unicorn"}]},
+		{"system":"http://other","concept":[{"code":"a"},{"code":"b"}]}]}`))
+	if got := codes(t, x, "http://v"); got != "a bird parrot dog unicorn dodo b" {
+		t.Errorf("%s", got)
+	}
 }

@@ -2,6 +2,7 @@ package validation_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -21,7 +22,8 @@ import (
 type terms struct{ *terminology.Terminology }
 
 func (t terms) Member(valueSet, system, code string) validation.Membership {
-	switch t.Terminology.Member(valueSet, system, code) {
+	answer, _ := t.Terminology.Member(context.Background(), valueSet, system, code)
+	switch answer {
 	case terminology.Yes:
 		return validation.Yes
 	case terminology.No:
