@@ -296,7 +296,7 @@ func TestSchemaLevel(t *testing.T) {
 	server := serve(t, postgrestest.New(t), "--validation=schema")
 	for body, want := range map[string]int{
 		`{"resourceType":"Patient","birthDate":"2000-1"}`:                                      400,
-		`{"resourceType":"Patient","nmae":[]}`:                                                 400,
+		`{"resourceType":"Patient","unknown":[]}`:                                              400,
 		`{"resourceType":"Patient","contact":[{"gender":"male"}]}`:                             201, // pat-1
 		`{"resourceType":"Patient","meta":{"profile":["http://example.org/x"]},"active":true}`: 201,
 	} {

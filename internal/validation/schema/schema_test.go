@@ -43,7 +43,7 @@ func TestValidate(t *testing.T) {
 		`{"resourceType":"Patient","name":[{"family":7}]}`:                                                               "structure Patient.name[0].family",
 		`{"resourceType":"Patient","birthDate":"2000-1"}`:                                                                "value Patient.birthDate",
 		`{"resourceType":"Patient","gender":"man"}`:                                                                      "code-invalid Patient.gender",
-		`{"resourceType":"Patient","contained":[{"resourceType":"Organization","nmae":1}]}`:                              "structure Patient.contained[0]",
+		`{"resourceType":"Patient","contained":[{"resourceType":"Organization","unknown":1}]}`:                           "structure Patient.contained[0]",
 		`{"resourceType":"Patient","contained":[{"resourceType":"Nobody"}]}`:                                             "not-supported Patient.contained[0]",
 		`{"resourceType":"Patient","contained":[{}]}`:                                                                    "required Patient.contained[0]",
 		`{"resourceType":"Bundle","type":"collection","entry":[{"resource":{"resourceType":"Patient","active":"yes"}}]}`: "structure Bundle.entry[0].resource.active",
