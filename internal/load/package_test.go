@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"starling/internal/fhir"
 	"starling/internal/load/registry"
 )
 
@@ -151,7 +152,7 @@ func TestVersions(t *testing.T) {
 	ascending := []string{"1.0.0-alpha.2", "1.0.0-alpha.10", "1.0.0-beta", "1.0.0", "1.0.1", "1.2.0", "1.10.0", "2.0.0-ballot", "2.0.0"}
 	for i, a := range ascending {
 		for k, b := range ascending {
-			if got, want := compareVersions(a, b), i-k; got*want < 0 || (got == 0) != (want == 0) {
+			if got, want := fhir.CompareVersions(a, b), i-k; got*want < 0 || (got == 0) != (want == 0) {
 				t.Errorf("%s and %s: %d", a, b, got)
 			}
 		}

@@ -154,8 +154,8 @@ func FuzzCompareVersions(f *testing.F) {
 	f.Add("1.10", "1.9")
 	f.Add("2021-01", "")
 	f.Fuzz(func(t *testing.T, a, b string) {
-		if compareVersions(a, b) != -compareVersions(b, a) || compareVersions(a, a) != 0 {
-			t.Errorf("%q, %q: %d, %d", a, b, compareVersions(a, b), compareVersions(b, a))
+		if fhir.CompareVersions(a, b) != -fhir.CompareVersions(b, a) || fhir.CompareVersions(a, a) != 0 {
+			t.Errorf("%q, %q: %d, %d", a, b, fhir.CompareVersions(a, b), fhir.CompareVersions(b, a))
 		}
 	})
 }

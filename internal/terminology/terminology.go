@@ -75,38 +75,8 @@ func (t *Terminology) add(resource *fhir.Resource, previous *Terminology) {
 // better orders what has the same canonical: the later version, else what was
 // stored later.
 func better(a, b *source) int {
-	return cmp.Or(compareVersions(b.version, a.version), b.stored.LastUpdated.Compare(a.stored.LastUpdated),
+	return cmp.Or(fhir.CompareVersions(b.version, a.version), b.stored.LastUpdated.Compare(a.stored.LastUpdated),
 		strings.Compare(a.stored.ID, b.stored.ID))
-}
-
-// compareVersions compares numbers by their value and all else as text: 1.10
-// is after 1.9.
-func compareVersions(a, b string) int {
-	for a != "" && b != "" {
-		x, restA := versionPart(a)
-		y, restB := versionPart(b)
-		if isNumber(x) && isNumber(y) {
-			x, y = strings.TrimLeft(x, "0"), strings.TrimLeft(y, "0")
-			if order := cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(x, y)); order != 0 {
-				return order
-			}
-		} else if x != y {
-			return strings.Compare(x, y)
-		}
-		a, b = restA, restB
-	}
-	return cmp.Compare(len(a), len(b))
-}
-
-func isNumber(s string) bool { return s != "" && s[0] >= '0' && s[0] <= '9' }
-
-// versionPart cuts off the digits, or what is none, at the front.
-func versionPart(s string) (part, rest string) {
-	end := strings.IndexFunc(s, func(r rune) bool { return (r >= '0' && r <= '9') != isNumber(s) })
-	if end < 0 {
-		return s, ""
-	}
-	return s[:end], s[end:]
 }
 
 // find gives the resource of a type with a canonical, nil if there is none.

@@ -37,32 +37,41 @@ type profiles struct {
 func newProfiles(find func(string) ([]byte, bool)) *profiles { return &profiles{find: find} }
 
 // With makes a validator that knows the StructureDefinitions among the
-// resources too; they come before the registry's own of the same canonical.
-// Of several with one canonical the last is taken.
+// resources too; they come before the registry's own of the same canonical. Of
+// several with one url each is found by its version, and the latest without;
+// of several with one version the last is taken.
 func (v *Validator) With(resources []*fhir.Resource) *Validator {
-	texts := map[string][]byte{}
+	definitions := map[string]storedDefinition{}
 	for _, resource := range resources {
 		if resource.Type == "StructureDefinition" && !resource.Deleted() {
-			addDefinition(texts, resource.AppendJSON(nil))
+			addDefinition(definitions, resource.AppendJSON(nil))
 		}
 	}
 	with := *v
 	with.stored = newProfiles(func(canonical string) ([]byte, bool) {
-		text, ok := texts[canonical]
-		return text, ok
+		found, ok := definitions[canonical]
+		return found.text, ok
 	})
 	return &with
 }
 
-func addDefinition(texts map[string][]byte, text []byte) {
+type storedDefinition struct {
+	version string
+	text    []byte
+}
+
+func addDefinition(definitions map[string]storedDefinition, text []byte) {
 	tree, err := element.Parse(text, element.DefaultLimits)
 	if err != nil {
 		return
 	}
-	url, version := tree.Root().Get("url").Str(), tree.Root().Get("version").Str()
-	texts[url] = text
-	if version != "" {
-		texts[url+"|"+version] = text
+	url := tree.Root().Get("url").Str()
+	added := storedDefinition{version: strings.Clone(tree.Root().Get("version").Str()), text: text}
+	if other, ok := definitions[url]; !ok || fhir.CompareVersions(added.version, other.version) >= 0 {
+		definitions[url] = added
+	}
+	if added.version != "" {
+		definitions[url+"|"+added.version] = added
 	}
 }
 

@@ -126,6 +126,29 @@ func TestProfileOfProfile(t *testing.T) {
 	}
 }
 
+// Packages store versions side by side: each is found by its version, and the
+// latest without one, in whatever order they come.
+func TestVersionsOfProfile(t *testing.T) {
+	version := func(version, path string) *fhir.Resource {
+		return define(t, profileURL, "Patient", specification+"Patient", `,"version":"`+version+`"`, `{"id":"Patient.`+path+`","path":"Patient.`+path+`","min":1}`)
+	}
+	old, latest, ballot := version("6.9.0", "name"), version("6.10.0", "photo"), version("6.10.0-ballot", "contact")
+	for _, stored := range [][]*fhir.Resource{{old, latest, ballot}, {latest, ballot, old}, {ballot, old, latest}} {
+		v := validator().With(stored)
+		for canonical, path := range map[string]string{
+			profileURL: "Patient.photo", profileURL + "|6.9.0": "Patient.name", profileURL + "|6.10.0": "Patient.photo", profileURL + "|6.10.0-ballot": "Patient.contact",
+		} {
+			issues := onlyErrors(v.ValidateProfile("Patient", parse(t, `{"resourceType":"Patient"}`), []string{canonical}, ""))
+			if len(issues) != 1 || !strings.Contains(fmt.Sprint(issues), path) {
+				t.Errorf("%s: %v; want that %s is missing", canonical, issues, path)
+			}
+		}
+		if issues := v.ValidateProfile("Patient", parse(t, `{"resourceType":"Patient"}`), []string{profileURL + "|6"}, ""); !strings.Contains(fmt.Sprint(issues), "not known") {
+			t.Errorf("a version that is not there: %v", issues)
+		}
+	}
+}
+
 // Profiles that derive from or refer to themselves end.
 func TestRecursiveProfiles(t *testing.T) {
 	a := define(t, profileURL, "Patient", profileURL+"2", "")
