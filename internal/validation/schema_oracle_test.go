@@ -3,7 +3,6 @@ package validation_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -84,27 +83,4 @@ func below(n element.Node, all []element.Node) []element.Node {
 		all = below(child, append(all, child))
 	}
 	return all
-}
-
-// BenchmarkLevels compares the levels of validation on one resource.
-func BenchmarkLevels(b *testing.B) {
-	text, err := os.ReadFile("../fhir/element/testdata/observation.json")
-	if err != nil {
-		b.Fatal(err)
-	}
-	root := parse(b, string(text))
-	levels := schema.New()
-	for name, validate := range map[string]func(fhir.ResourceType, element.Node) []fhir.Issue{
-		"full": validator().Validate, "schema": levels.Validate,
-	} {
-		b.Run(name, func(b *testing.B) {
-			if issues := validate("Observation", root); issues != nil {
-				b.Fatal(issues)
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				validate("Observation", root)
-			}
-		})
-	}
 }
