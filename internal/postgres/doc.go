@@ -3,5 +3,6 @@
 //
 // Reads and writes of single resources are coalesced: a loop takes the first
 // request waiting, and all others already waiting with it, and carries them
-// out in one statement or transaction (reader.go, writer.go).
+// out in one statement or transaction (reader.go, writer.go). Few writes may wait
+// for more (patience.go).
 package postgres

@@ -46,10 +46,14 @@ type writer struct {
 	running int                   // batches under way that others wait for
 	closed  bool
 	loops   sync.WaitGroup
+
+	patience  patience
+	gathering bool          // a loop waits for company; the others leave it to it
+	joined    chan struct{} // tells it that enough have come, or that the writer closes
 }
 
 func newWriter(s *Store, pool *pgxpool.Pool, loops, limit int) *writer {
-	w := &writer{store: s, pool: pool, limit: limit, busy: map[fhir.Key]struct{}{}}
+	w := &writer{store: s, pool: pool, limit: limit, busy: map[fhir.Key]struct{}{}, joined: make(chan struct{}, 1)}
 	w.wake.L = &w.mu
 	for range loops {
 		w.loops.Go(w.loop)
@@ -61,6 +65,7 @@ func newWriter(s *Store, pool *pgxpool.Pool, loops, limit int) *writer {
 func (w *writer) close() {
 	w.mu.Lock()
 	w.closed = true
+	w.tell()
 	w.mu.Unlock()
 	w.wake.Broadcast()
 	w.loops.Wait()
@@ -77,8 +82,14 @@ func (w *writer) write(ctx context.Context, it *item) (fhir.WriteResult, error) 
 	}
 	w.waiting = append(w.waiting, t)
 	w.store.metrics.queued.WithLabelValues("write").Inc()
+	if w.gathering && len(w.waiting) >= w.wanted() {
+		w.tell()
+	}
+	more := w.enough()
 	w.mu.Unlock()
-	w.wake.Signal()
+	if more {
+		w.wake.Signal()
+	}
 	select {
 	case <-t.done:
 	case <-ctx.Done():
@@ -107,71 +118,121 @@ func (w *writer) withdraw(t *ticket) bool {
 }
 
 func (w *writer) loop() {
-	for {
-		w.await()
+	for w.await() {
 		// Requests that are ready to run queue their writes first: on one core the
 		// first of them would otherwise have a batch of its own.
 		runtime.Gosched()
-		batch := w.take()
-		if batch == nil {
-			return
+		if batch := w.take(); len(batch) > 0 {
+			w.carryOut(batch)
 		}
-		items := make([]*item, len(batch))
-		for i, t := range batch {
-			items[i] = t.item
-		}
-		sortItems(items)
-		late := time.AfterFunc(slow, w.done)
-		leave := func() {
-			if late.Stop() {
-				w.done()
-			}
-		}
-		w.store.carryOut(w.pool, items, leave)
-		leave()
-		w.finish(batch)
 	}
 }
 
-// await waits until a batch may be taken.
-func (w *writer) await() {
+func (w *writer) carryOut(batch []*ticket) {
+	items := make([]*item, len(batch))
+	for i, t := range batch {
+		items[i] = t.item
+	}
+	sortItems(items)
+	start := time.Now()
+	late := time.AfterFunc(slow, w.done)
+	leave := sync.OnceFunc(func() {
+		w.mu.Lock()
+		w.patience.wrote(time.Since(start))
+		w.mu.Unlock()
+		if late.Stop() {
+			w.done()
+		}
+	})
+	w.store.carryOut(w.pool, items, leave)
+	leave()
+	w.finish(batch)
+}
+
+// await waits until a batch may be taken. It gives false when the writer is
+// closed and nothing is left.
+func (w *writer) await() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for !w.closed && (len(w.waiting) == 0 || !w.enough()) {
+	for !w.enough() {
+		if w.closed && len(w.waiting) == 0 {
+			return false
+		}
 		w.wake.Wait()
 	}
+	return true
 }
 
 // enough reports whether those that wait are worth a batch beside those under
 // way.
 func (w *writer) enough() bool {
-	return len(w.waiting) >= w.running*min(crowd, w.limit)
+	return len(w.waiting) > 0 && !w.gathering && len(w.waiting) >= w.running*min(crowd, w.limit)
 }
 
-// take waits for writes and takes as many as go into one batch; nil when the
-// writer is closed and nothing is left.
+// wanted is how many writes need not wait for more.
+func (w *writer) wanted() int { return min(w.patience.wanted(), w.limit) }
+
+// gather waits for more writes, if they are to be expected. It is called with
+// w.mu held, gives it up while it waits, and has it again when it returns.
+func (w *writer) gather() {
+	w.patience.saw(len(w.waiting) + len(w.busy))
+	wait := w.patience.limit()
+	if w.closed || len(w.waiting) >= w.wanted() || wait < shortest {
+		return
+	}
+	w.gathering = true
+	w.mu.Unlock()
+	timer := time.NewTimer(wait)
+	select {
+	case <-w.joined:
+	case <-timer.C:
+	}
+	timer.Stop()
+	w.mu.Lock()
+	w.gathering = false
+	select {
+	case <-w.joined: // told at the last moment
+	default:
+	}
+	w.patience.saw(len(w.waiting) + len(w.busy))
+}
+
+// tell ends the wait of gather.
+func (w *writer) tell() {
+	select {
+	case w.joined <- struct{}{}:
+	default:
+	}
+}
+
+// take takes as many of those that wait as go into one batch, once they have
+// company. It gives none if another loop was faster, or after a wait if all are
+// for resources that are being written.
 func (w *writer) take() []*ticket {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for {
-		if batch := w.gather(); len(batch) > 0 {
-			w.running++
-			w.store.metrics.queued.WithLabelValues("write").Sub(float64(len(batch)))
-			return batch
-		}
-		if w.closed && len(w.waiting) == 0 {
-			return nil
-		}
-		w.wake.Wait()
+	if w.enough() {
+		w.gather()
 	}
-}
-
-// gather moves writes from waiting to a batch, in their order, leaving those
-// whose resource is being written.
-func (w *writer) gather() []*ticket {
-	if !w.enough() {
+	if !w.enough() { // another loop was faster, or all have been withdrawn
 		return nil
 	}
+	batch := w.pick()
+	if len(batch) == 0 {
+		w.wake.Wait()
+		return nil
+	}
+	w.running++
+	w.store.metrics.queued.WithLabelValues("write").Sub(float64(len(batch)))
+	if w.enough() {
+		w.wake.Signal()
+	}
+	return batch
+}
+
+// pick moves writes from waiting to a batch, in their order, leaving those
+// whose resource is being written.
+func (w *writer) pick() []*ticket {
 	var batch []*ticket
 	bytes := 0
 	left := w.waiting[:0]
