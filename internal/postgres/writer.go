@@ -111,6 +111,9 @@ func (w *writer) withdraw(t *ticket) bool {
 		if other == t {
 			w.waiting = append(w.waiting[:i], w.waiting[i+1:]...)
 			w.store.metrics.queued.WithLabelValues("write").Dec()
+			if w.closed { // loops may have waited for this one alone
+				w.wake.Broadcast()
+			}
 			return true
 		}
 	}
