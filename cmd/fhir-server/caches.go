@@ -12,6 +12,7 @@ import (
 	"starling/internal/cache"
 	"starling/internal/fhir"
 	"starling/internal/terminology/remote"
+	"starling/internal/validation"
 )
 
 // systemResources is a snapshot's content: the resources of its domain.
@@ -24,8 +25,8 @@ type caches struct {
 }
 
 // startCaches fills the caches and keeps them in step as the flags say.
-func (f *cacheFlags) startCaches(ctx context.Context, store fhir.DomainStore, other *remote.Server, logger *slog.Logger, registerer prometheus.Registerer) (*caches, error) {
-	c := &caches{rules: cache.New(fhir.DomainValidation, newRules(other))}
+func (f *cacheFlags) startCaches(ctx context.Context, store fhir.DomainStore, other *remote.Server, settle func(*validation.Validator) *validation.Validator, logger *slog.Logger, registerer prometheus.Registerer) (*caches, error) {
+	c := &caches{rules: cache.New(fhir.DomainValidation, newRules(other, settle))}
 	all := []cache.Filled{c.rules, cache.New(fhir.DomainRouting, byKey), cache.New(fhir.DomainSubscriptions, byKey)}
 	if err := cache.Register(registerer, all...); err != nil {
 		return nil, err

@@ -22,10 +22,10 @@ type rules struct {
 }
 
 // newRules makes the builder of the snapshots of rules. It is called by one
-// fill after another.
-func newRules(other *remote.Server) func([]*fhir.Resource) *rules {
+// fill after another. settle makes the validator do as the flags say.
+func newRules(other *remote.Server, settle func(*validation.Validator) *validation.Validator) func([]*fhir.Resource) *rules {
 	terms := newTerminology(other)
-	base := validation.New(definition.R4())
+	base := settle(validation.New(definition.R4()))
 	return func(resources []*fhir.Resource) *rules {
 		t := terms(resources)
 		return &rules{t, base.With(resources).WithTerminology(codes{terminology: t})}
@@ -79,25 +79,31 @@ type checker struct {
 	// refuse says that resources are refused while the other terminology server
 	// is away, if it is needed to tell.
 	refuse bool
+	// questionnaires finds what QuestionnaireResponses answer.
+	questionnaires func(canonical string) (element.Node, bool)
 }
 
 // Validate implements interaction.Validator.
 func (c checker) Validate(t fhir.ResourceType, root element.Node) []fhir.Issue {
-	return c.check(func(v *validation.Validator) []fhir.Issue { return v.Validate(t, root) })
+	return c.check(t, func(v *validation.Validator) []fhir.Issue { return v.Validate(t, root) })
 }
 
 // ValidateProfile implements interaction.ProfileValidator.
 func (c checker) ValidateProfile(t fhir.ResourceType, root element.Node, profiles []string, mode string) []fhir.Issue {
-	return c.check(func(v *validation.Validator) []fhir.Issue { return v.ValidateProfile(t, root, profiles, mode) })
+	return c.check(t, func(v *validation.Validator) []fhir.Issue { return v.ValidateProfile(t, root, profiles, mode) })
 }
 
-func (c checker) check(validate func(*validation.Validator) []fhir.Issue) []fhir.Issue {
+func (c checker) check(t fhir.ResourceType, validate func(*validation.Validator) []fhir.Issue) []fhir.Issue {
 	current := c.rules.Current().Value
+	validator := current.validator
+	if t == "QuestionnaireResponse" || t == "Bundle" {
+		validator = validator.WithQuestionnaires(c.questionnaires)
+	}
 	if !c.refuse || !current.terminology.HasRemote() {
-		return validate(current.validator)
+		return validate(validator)
 	}
 	away := false
-	issues := validate(current.validator.WithTerminology(codes{current.terminology, &away}))
+	issues := validate(validator.WithTerminology(codes{current.terminology, &away}))
 	if away {
 		issues = append(issues, fhir.Issue{
 			Severity: fhir.SeverityError, Code: fhir.IssueTransient,

@@ -24,6 +24,7 @@ type serveCommand struct {
 	searchFlags
 	listenFlags
 	resourceFlags
+	profileFlags
 	terminologyFlags
 	cacheFlags
 	logFlags
@@ -33,7 +34,7 @@ type serveCommand struct {
 
 // Validate checks the flags. Kong calls it.
 func (c *serveCommand) Validate() error {
-	return errors.Join(c.databaseFlags.check(), c.searchFlags.check(), c.listenFlags.check(), c.terminologyFlags.check(), c.cacheFlags.check())
+	return errors.Join(c.databaseFlags.check(), c.searchFlags.check(), c.listenFlags.check(), c.profileFlags.check(), c.terminologyFlags.check(), c.cacheFlags.check())
 }
 
 // Run implements command.
@@ -113,7 +114,7 @@ func (s *server) start(ctx context.Context) (err error) {
 	if s.remote, err = s.command.remote(s.logger, registry); err != nil {
 		return err
 	}
-	if s.caches, err = s.command.startCaches(ctx, s.database, s.remote, s.logger, registry); err != nil {
+	if s.caches, err = s.command.startCaches(ctx, s.database, s.remote, s.command.settle, s.logger, registry); err != nil {
 		return err
 	}
 	handler, err := s.handler(registry)
@@ -136,7 +137,8 @@ func (s *server) handler(registerer prometheus.Registerer) (http.Handler, error)
 		return nil, err
 	}
 	service.Terminology = func() *terminology.Terminology { return s.caches.rules.Current().Value.terminology }
-	service.Checker = checker{s.caches.rules, s.command.TerminologyAway == "fail"}
+	service.Profiles = s.command.byType()
+	service.Checker = checker{rules: s.caches.rules, refuse: s.command.TerminologyAway == "fail", questionnaires: stored{service}.questionnaire}
 	if s.command.Validation == "full" {
 		service.Validator = service.Checker
 	}

@@ -41,7 +41,12 @@ var typeInteractions = []string{
 
 // appendCapability appends a type's rest.resource.
 func (s *Service) appendCapability(dst []byte, t fhir.ResourceType) []byte {
-	dst = append(dst, `{"type":"`+string(t)+`","profile":"http://hl7.org/fhir/StructureDefinition/`+string(t)+`","interaction":[`...)
+	profile := s.Profiles[t]
+	if profile == "" {
+		profile = s.Definitions.Type(string(t)).URL
+	}
+	dst = appendString(append(dst, `{"type":"`+string(t)+`","profile":`...), profile)
+	dst = append(dst, `,"interaction":[`...)
 	for _, code := range typeInteractions {
 		if code != "search-type" || searchable(t) {
 			dst = append(dst, `{"code":"`+code+`"},`...)

@@ -180,4 +180,8 @@ func TestOutcomeIsValid(t *testing.T) {
 		{Severity: fhir.SeverityError, Code: fhir.IssueInvalid, Diagnostics: "a \"b\"\n", Expression: "Patient.name[0]"},
 		{Severity: fhir.SeverityWarning, Code: fhir.IssueNotSupported},
 	}))
+	broken := valid(t, AppendOutcome(nil, []fhir.Issue{{Severity: fhir.SeverityError, Code: fhir.IssueInvariant, Constraint: "obs-6"}}))
+	if key := broken.Get("issue").At(0).Get("details").Get("coding").At(0).Get("code").Str(); key != "obs-6" {
+		t.Errorf("the key of the constraint is %q", key)
+	}
 }

@@ -27,13 +27,15 @@ func worst(outcome element.Node) string {
 
 func TestValidate(t *testing.T) {
 	s := newServer(t)
-	const good, bad = `{"resourceType":"Patient","id":"p","active":true}`, `{"resourceType":"Patient","id":"p","active":1}`
+	const told = `"text":{"status":"generated","div":"<div xmlns=\"http://www.w3.org/1999/xhtml\">x</div>"},`
+	const good, bad = `{"resourceType":"Patient","id":"p",` + told + `"active":true}`, `{"resourceType":"Patient","id":"p",` + told + `"active":1}`
 	s.do(StatusCreated, "PUT", "Patient/p", good)
 	resource := `{"name":"resource","resource":` + bad + `}`
 	const baseProfile = "http://hl7.org/fhir/StructureDefinition/Patient"
 	for _, c := range []struct{ method, target, body, want string }{
 		{"POST", "Patient/$validate", good, "information informational"},
 		{"POST", "Patient/$validate", bad, "error structure Patient.active"},
+		{"POST", "Patient/$validate", `{"resourceType":"Patient","id":"p"}`, "warning invariant Patient"},
 		{"POST", "Patient/$validate", parameters(resource), "error structure Patient.active"},
 		{"POST", "Patient/$validate?mode=create", bad, "error structure Patient.active"},
 		{"POST", "Patient/$validate", parameters(resource, `{"name":"mode","valueCode":"create"}`), "error structure Patient.active"},
@@ -68,8 +70,19 @@ func TestValidate(t *testing.T) {
 func TestValidateOfUnknownProfile(t *testing.T) {
 	s := newServer(t)
 	got := s.operation("POST", "Patient/$validate?profile=http://example.org/unheard", `{"resourceType":"Patient"}`)
-	if severity, _, _ := strings.Cut(worst(got), " "); severity != "error" {
+	if issue := got.Get("issue").At(1); issue.Get("severity").Str() != "error" || issue.Get("code").Str() != "not-supported" {
 		t.Errorf("%s", got.Raw())
+	}
+}
+
+// A byte order mark is refused with words that say what it is.
+func TestByteOrderMark(t *testing.T) {
+	s := newServer(t)
+	for _, target := range []string{"Patient", "Patient/$validate"} {
+		failure := s.refuse(fhir.KindInvalid, fhir.IssueInvalid, "POST", target, "\ufeff"+`{"resourceType":"Patient"}`)
+		if !strings.Contains(failure.Issues[0].Diagnostics, "byte order mark") {
+			t.Errorf("%s: %v", target, failure)
+		}
 	}
 }
 

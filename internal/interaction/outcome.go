@@ -21,6 +21,10 @@ func AppendOutcome(dst []byte, issues []fhir.Issue) []byte {
 		}
 		dst = appendString(append(dst, `{"severity":`...), string(issue.Severity))
 		dst = appendString(append(dst, `,"code":`...), string(issue.Code))
+		if issue.Constraint != "" {
+			// The key of the constraint that does not hold, for programs.
+			dst = append(appendString(append(dst, `,"details":{"coding":[{"code":`...), issue.Constraint), "}]}"...)
+		}
 		if issue.Diagnostics != "" {
 			dst = appendString(append(dst, `,"diagnostics":`...), issue.Diagnostics)
 		}

@@ -1,6 +1,7 @@
 package interaction
 
 import (
+	"bytes"
 	"errors"
 	"strconv"
 	"strings"
@@ -46,6 +47,10 @@ func (s *Service) bodyOf(request *Request) (element.Node, error) {
 func (s *Service) parse(body []byte) (element.Node, error) {
 	if len(body) == 0 {
 		return element.Node{}, fhir.NewError(fhir.KindInvalid, fhir.IssueRequired, "The request has no body; a resource was expected.")
+	}
+	if bytes.HasPrefix(body, []byte("\ufeff")) {
+		return element.Node{}, fhir.NewError(fhir.KindInvalid, fhir.IssueInvalid,
+			"The body begins with a byte order mark, which is no part of JSON (RFC 8259, section 8.1); send it without.")
 	}
 	tree, err := element.Parse(body, s.limits())
 	if err != nil {

@@ -62,6 +62,9 @@ type Service struct {
 	// Checker is what $validate checks with, whatever the level of validation
 	// that writes go through.
 	Checker Validator
+	// Profiles are those that the CapabilityStatement names for types, which the
+	// Validator holds their resources to; the types' own for others.
+	Profiles map[fhir.ResourceType]string
 	// Terminology gives the current snapshot of what is known of codes.
 	Terminology func() *terminology.Terminology
 	Indexer     Indexer

@@ -42,7 +42,7 @@ func bindingRule(typeName string, definition *definition.Binding) rule {
 
 // bound checks a value of a type against a binding.
 func (r *run) bound(n element.Node, typeName string, b *binding) {
-	if !b.required && !r.mode.Advice || r.validator.memberOf(b.valueSet, typeName, n) != No && !b.wrongMIME(n) {
+	if !b.required && !r.advice || r.validator.memberOf(b.valueSet, typeName, n) != No && !b.wrongMIME(n) {
 		return
 	}
 	severity, kind := fhir.SeverityError, "required"

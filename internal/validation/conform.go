@@ -32,9 +32,6 @@ func (r *run) claimed(n element.Node, canonical string, severity fhir.Severity) 
 	}
 	p := r.validator.profile(canonical)
 	if p == nil {
-		if r.mode.UnknownProfiles {
-			severity = fhir.SeverityError
-		}
 		r.add(n, severity, fhir.IssueNotSupported, "", "the profile %s is not known here; nothing was checked against it", quote(canonical))
 		return
 	}
@@ -56,7 +53,12 @@ func (r *run) conform(p *profile, item fhirpath.Item) {
 		return
 	}
 	r.depth++
+	limits := r.environment().Limits
+	if p.clients {
+		r.env.Limits = r.limits(fhirpath.UserLimits)
+	}
 	r.meets(p.root, item)
+	r.env.Limits = limits
 	r.depth--
 }
 
@@ -165,6 +167,9 @@ func (r *run) ofType(c *constraint, item fhirpath.Item) bool {
 		return false
 	case found.targets != nil && item.Is("Reference") && item.Node().Exists():
 		found.targets.rule(r, item.Node())
+	}
+	if len(found.aggregation) > 0 && item.Is("Reference") {
+		r.aggregated(found.aggregation, item.Node())
 	}
 	if len(found.profiles) > 0 {
 		r.oneOf(found.profiles, item, c.path)

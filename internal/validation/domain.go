@@ -26,15 +26,31 @@ func (r *run) whole(n element.Node, name string) {
 	case "QuestionnaireResponse":
 		r.responseRules(n)
 	}
+	if r.advice && !r.contained {
+		r.narrative(n, name)
+	}
 	for profile := range n.Get("meta").Get("profile").Children() {
 		if profile.Kind() == element.String {
-			r.claimed(n, profile.Str(), fhir.SeverityWarning)
+			r.claimed(n, profile.Str(), r.validator.unknownProfile)
 		}
 	}
 }
 
-// containedRules checks contained resources: each has an id of its own (no
-// rule but the way to refer to it), is referred to or refers to its container
+// maxAdvised is how many resources of a Bundle are told to have no narrative.
+const maxAdvised = 10
+
+// narrative advises to have one (dom-6, a best practice). It is not asked of
+// contained resources, which are told of by what contains them.
+func (r *run) narrative(n element.Node, name string) {
+	if r.validator.registry.Type(name).Base != "DomainResource" || n.Get("text").Get("div").Exists() || r.advised == maxAdvised {
+		return
+	}
+	r.advised++
+	r.warn(n, fhir.IssueInvariant, "dom-6", "dom-6: a resource should have narrative; there is no text")
+}
+
+// containedRules checks contained resources: each has an id of its own, without
+// which nothing could refer to it, is referred to or refers to its container
 // (dom-3), and has no version (dom-4) or security label (dom-5). That none
 // contains another (dom-2) is checked where it would.
 func (r *run) containedRules(contained element.Node) {
@@ -45,7 +61,9 @@ func (r *run) containedRules(contained element.Node) {
 		}
 		id := c.Get("id").Str()
 		switch {
-		case id == "":
+		case !c.Get("id").Exists():
+			r.issue(c, fhir.IssueInvalid, "a contained resource must have an id, by which it is referred to")
+		case id == "": // of the wrong form, which has been told
 		case ids[id]:
 			r.issue(c, fhir.IssueInvalid, "two contained resources have the id %s", quote(id))
 		case !r.linked(c, id):

@@ -24,13 +24,22 @@ func (r *run) environment() *fhirpath.Environment {
 		r.env.Resolve = r.resolve
 		r.env.MemberOf = r.memberOf
 		r.env.ConformsTo = r.conformsTo
-		r.env.Limits.Steps = evaluationSteps + stepsPerNode*len(r.root.Raw())/16
+		r.env.Limits = r.limits(fhirpath.Limits{Items: fhirpath.DefaultLimits.Items, Steps: evaluationSteps})
 	}
 	if !r.env.Resource.Exists() {
 		r.env.Resource = r.resourceItem(r.current)
 		r.env.RootResource = r.resourceItem(r.container)
 	}
 	return &r.env
+}
+
+// limits are those of an expression, given what it may take on a small resource:
+// in proportion to the size of a large one, some 16 bytes a value.
+func (r *run) limits(l fhirpath.Limits) fhirpath.Limits {
+	values := len(r.root.Raw()) / 16
+	l.Steps += stepsPerNode * values
+	l.Items = min(l.Items+2*values, fhirpath.DefaultLimits.Items)
+	return l
 }
 
 func (r *run) resourceItem(n element.Node) fhirpath.Item {

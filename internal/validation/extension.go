@@ -40,7 +40,9 @@ func (r *run) extension(parent, n element.Node, m *member) {
 	if !r.placed(p, parent, m) {
 		r.issue(n, fhir.IssueExtension, "the extension %s may not be used here, but in %s", quote(url), p.places())
 	}
-	r.conform(p, fhirpath.Element(r.validator.registry, "Extension", n))
+	item := fhirpath.Element(r.validator.registry, "Extension", n)
+	r.conditions(p, parent, n, item)
+	r.conform(p, item)
 }
 
 func (p *profile) places() string {

@@ -17,6 +17,7 @@ type profile struct {
 	url, version string
 	typeName     string
 	modifier     bool // an extension that changes the meaning of what it is in
+	clients      bool // written by a client, not by the specification
 	contexts     []context
 	conditions   []string // contextInvariant
 	root         *constraint
@@ -106,6 +107,9 @@ func (v *Validator) profileIn(canonical string, chain []string) *profile {
 			return nil
 		}
 		p := v.compileProfile(text, append(slices.Clip(chain), canonical))
+		if p != nil {
+			p.clients = from == v.stored
+		}
 		kept, _ := from.compiled.LoadOrStore(canonical, p)
 		if kept.(*profile) != nil {
 			return kept.(*profile)

@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"slices"
 	"strings"
 
 	"starling/internal/fhir"
@@ -91,6 +92,26 @@ func (r *run) targetOf(n element.Node) (name string, target element.Node) {
 		}
 	}
 	return name, element.Node{}
+}
+
+// aggregated checks how a reference is to its target: contained, or bundled with
+// it, or anywhere outside of the resource
+// (https://hl7.org/fhir/R4/valueset-resource-aggregation-mode.html).
+func (r *run) aggregated(allowed []string, n element.Node) {
+	reference := n.Get("reference").Str()
+	how := "referenced"
+	switch {
+	case reference == "":
+		return
+	case reference[0] == '#':
+		how = "contained"
+	case r.entryOf(reference).Exists():
+		how = "bundled"
+	}
+	if slices.Contains(allowed, how) || how == "bundled" && slices.Contains(allowed, "referenced") {
+		return
+	}
+	r.issue(n, fhir.IssueInvalid, "the target of the reference %s is %s, but must be %s", quote(reference), how, strings.Join(allowed, " or "))
 }
 
 // versionRule checks that a reference to a version finds it, where the document

@@ -14,10 +14,11 @@ import (
 type run struct {
 	validator *Validator
 	root      element.Node
-	mode      Mode
+	advice    bool
 	issues    []fhir.Issue
 	errors    int // reported or probed
 	warnings  int
+	advised   int // resources without narrative
 	probing   int // issues are counted, not kept
 
 	current   element.Node // the resource being checked

@@ -18,6 +18,10 @@ type Validator struct {
 	terminology Terminology
 	stored      *profiles // nil: none but the registry's
 	questions   func(canonical string) (element.Node, bool)
+	// Severity of a meta.profile that is not known.
+	unknownProfile fhir.Severity
+	// required are the profiles that all resources of a type have to meet.
+	required map[fhir.ResourceType]string
 }
 
 // compiled is what all validators of a registry share, filled on first use.
@@ -28,19 +32,10 @@ type compiled struct {
 	published   *profiles
 }
 
-// Mode says how a resource is checked. The zero Mode is that of writes.
-type Mode struct {
-	// Advice adds what never refuses a resource: codes outside of extensible
-	// bindings.
-	Advice bool
-	// UnknownProfiles makes a meta.profile that is not known an error.
-	UnknownProfiles bool
-}
-
 // New makes a validator for the registry's own definitions and terminology. It
 // compiles nothing yet.
 func New(registry *definition.Registry) *Validator {
-	v := &Validator{compiled: &compiled{registry: registry}, terminology: &specification{registry: registry}}
+	v := &Validator{compiled: &compiled{registry: registry}, terminology: &specification{registry: registry}, unknownProfile: fhir.SeverityWarning}
 	v.published = newProfiles(func(canonical string) ([]byte, bool) { return registry.Resource(canonical) })
 	return v
 }
@@ -60,27 +55,60 @@ func (v *Validator) WithQuestionnaires(find func(canonical string) (element.Node
 	return &with
 }
 
+// RefusingUnknownProfiles makes a validator to which a meta.profile that it does
+// not know is an error. By default it is a warning, since real data names
+// profiles that their server never loaded.
+func (v *Validator) RefusingUnknownProfiles() *Validator {
+	with := *v
+	with.unknownProfile = fhir.SeverityError
+	return &with
+}
+
+// Requiring makes a validator that holds each resource of a type to a profile,
+// whether the resource names it or not. Resources within others are not.
+func (v *Validator) Requiring(profiles map[fhir.ResourceType]string) *Validator {
+	with := *v
+	with.required = profiles
+	return &with
+}
+
 // Validate gives what is wrong with a resource of type t: nothing if it may be
 // stored, and at most MaxIssues issues otherwise. Only those of severity error
 // keep it from being stored.
 func (v *Validator) Validate(t fhir.ResourceType, root element.Node) []fhir.Issue {
-	return v.check(t, root, nil, Mode{})
+	return v.check(t, root, nil, false)
 }
 
 // ValidateProfile is Validate against further profiles, with all that is worth
 // telling; a profile that is not known is an error. The mode of $validate
 // (create, update, delete, profile) makes no difference to the rules.
 func (v *Validator) ValidateProfile(t fhir.ResourceType, root element.Node, profiles []string, _ string) []fhir.Issue {
-	return v.check(t, root, profiles, Mode{Advice: true})
+	return v.check(t, root, profiles, true)
 }
 
-func (v *Validator) check(t fhir.ResourceType, root element.Node, profiles []string, mode Mode) []fhir.Issue {
-	r := run{validator: v, root: root, mode: mode}
+// check validates a resource. advice adds what never refuses one: codes outside
+// of extensible bindings, missing narrative.
+func (v *Validator) check(t fhir.ResourceType, root element.Node, profiles []string, advice bool) []fhir.Issue {
+	r := run{validator: v, root: root, advice: advice}
 	r.resource(root, string(t))
+	if profile := v.required[t]; profile != "" && !claims(root, profile) {
+		r.claimed(root, profile, v.unknownProfile)
+	}
 	for _, profile := range profiles {
 		r.claimed(root, profile, fhir.SeverityError)
 	}
 	return r.issues
+}
+
+// claims reports whether a resource names a profile, so that it is checked
+// anyway.
+func claims(root element.Node, profile string) bool {
+	for claimed := range root.Get("meta").Get("profile").Children() {
+		if claimed.Str() == profile {
+			return true
+		}
+	}
+	return false
 }
 
 // shape gives the shape of a type, compiled on first use; nil if there is no

@@ -1,0 +1,116 @@
+package validation_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"starling/internal/fhir"
+)
+
+// A profile says how references are to their targets.
+func TestAggregation(t *testing.T) {
+	resource := func(mode string) *fhir.Resource {
+		return define(t, profileURL, "Observation", specification+"Observation", "",
+			`{"id":"Observation.subject","path":"Observation.subject","type":[{"code":"Reference","targetProfile":["`+specification+`Patient"],"aggregation":[`+mode+`]}]}`)
+	}
+	const (
+		head      = `{"resourceType":"Observation","meta":{"profile":["` + profileURL + `"]},"status":"final","code":{"text":"x"},`
+		contained = head + `"contained":[{"resourceType":"Patient","id":"p"}],"subject":{"reference":"#p"}}`
+		remote    = head + `"subject":{"reference":"Patient/1"}}`
+		logical   = head + `"subject":{"identifier":{"value":"1"}}}`
+		bundled   = `{"resourceType":"Bundle","type":"collection","entry":[{"fullUrl":"http://a/Observation/1","resource":` + head + `"id":"1","subject":{"reference":"Patient/1"}}},
+			{"fullUrl":"http://a/Patient/1","resource":{"resourceType":"Patient","id":"1"}}]}`
+	)
+	for _, test := range []struct {
+		mode, text string
+		want       string
+	}{
+		{`"contained"`, contained, ""},
+		{`"contained"`, remote, `the target of the reference "Patient/1" is referenced, but must be contained`},
+		{`"contained"`, bundled, `is bundled, but must be contained`},
+		{`"referenced"`, remote, ""},
+		{`"referenced"`, bundled, ""},
+		{`"referenced"`, contained, `the target of the reference "#p" is contained, but must be referenced`},
+		{`"bundled"`, bundled, ""},
+		{`"bundled"`, remote, "is referenced, but must be bundled"},
+		{`"bundled","contained"`, contained, ""},
+		{`"bundled","contained"`, remote, "must be bundled or contained"},
+		{`"contained"`, logical, ""},
+	} {
+		root := parse(t, test.text)
+		issues := validator().With([]*fhir.Resource{resource(test.mode)}).Validate(fhir.ResourceType(root.Get("resourceType").Str()), root)
+		expectIssue(t, test.mode+" "+test.text, issues, test.want)
+	}
+}
+
+// expectIssue wants one error with that text, none for "".
+func expectIssue(t *testing.T, about string, issues []fhir.Issue, want string) {
+	t.Helper()
+	issues = onlyErrors(issues)
+	switch {
+	case want == "" && len(issues) > 0:
+		t.Errorf("%s: %v; want no error", about, issues)
+	case want != "" && (len(issues) != 1 || !strings.Contains(issues[0].Diagnostics, want)):
+		t.Errorf("%s: %v; want one error with %q", about, issues, want)
+	}
+}
+
+// An extension has conditions on what it is in.
+func TestContextInvariants(t *testing.T) {
+	const url = "http://example.org/ext"
+	stored := define(t, url, "Extension", specification+"Extension",
+		`,"context":[{"type":"element","expression":"Element"}],"contextInvariant":["use = 'official' or %extension.value = true"]`,
+		`{"id":"Extension.url","path":"Extension.url","fixedUri":"`+url+`"}`)
+	onGender := define(t, url+"2", "Extension", specification+"Extension",
+		`,"context":[{"type":"element","expression":"Element"}],"contextInvariant":["$this = 'male'"]`)
+	v := validator().With([]*fhir.Resource{stored, onGender})
+	name := func(use string, value bool) string {
+		return fmt.Sprintf(`{"resourceType":"Patient","name":[{"text":"x"},{"use":%q,"text":"x","extension":[{"url":%q,"valueBoolean":%t}]}]}`, use, url, value)
+	}
+	gender := `{"resourceType":"Patient","gender":"%s","_gender":{"extension":[{"url":"` + url + `2","valueBoolean":true}]}}`
+	for _, test := range []struct{ text, want string }{
+		{name("official", false), ""},
+		{name("usual", true), ""},
+		{name("usual", false), "may only be used where use = 'official'"},
+		{fmt.Sprintf(gender, "male"), ""},
+		{fmt.Sprintf(gender, "female"), "may only be used where $this = 'male'"},
+	} {
+		expectIssue(t, test.text, v.Validate("Patient", parse(t, test.text)), test.want)
+	}
+	// One of the specification.
+	const item = `{"resourceType":"Questionnaire","status":"draft","item":[{"linkId":"1","text":"x","type":"%s",` +
+		`"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/questionnaire-unit","valueCoding":{"code":"kg"}}]}]}`
+	for kind, want := range map[string]string{"integer": "", "decimal": "", "string": "may only be used where"} {
+		expectIssue(t, kind, validate(t, fmt.Sprintf(item, kind)), want)
+	}
+}
+
+// Advice is for those who ask: $validate.
+func TestAdvice(t *testing.T) {
+	root := parse(t, `{"resourceType":"Patient","contained":[{"resourceType":"Organization","id":"o","name":"x"}],"managingOrganization":{"reference":"#o"}}`)
+	if issues := validator().Validate("Patient", root); len(issues) > 0 {
+		t.Error(issues)
+	}
+	issues := validator().ValidateProfile("Patient", root, nil, "")
+	if len(issues) != 1 || issues[0].Severity != fhir.SeverityWarning || issues[0].Constraint != "dom-6" || issues[0].Expression != "Patient" {
+		t.Error("no narrative:", issues)
+	}
+	root = parse(t, `{"resourceType":"Bundle","type":"collection","entry":[`+strings.TrimSuffix(strings.Repeat(`{"resource":{"resourceType":"Patient"}},`, 60), ",")+`]}`)
+	if issues := validator().ValidateProfile("Bundle", root, nil, ""); len(issues) != 10 {
+		t.Errorf("%d issues of a Bundle without narrative", len(issues))
+	}
+}
+
+// A meta.profile that is not known is a warning, or an error.
+func TestUnknownProfiles(t *testing.T) {
+	root := parse(t, `{"resourceType":"Patient","meta":{"profile":["`+profileURL+`"]}}`)
+	for severity, issues := range map[fhir.Severity][]fhir.Issue{
+		fhir.SeverityWarning: validator().Validate("Patient", root),
+		fhir.SeverityError:   validator().RefusingUnknownProfiles().Validate("Patient", root),
+	} {
+		if len(issues) != 1 || issues[0].Severity != severity || issues[0].Code != fhir.IssueNotSupported {
+			t.Errorf("%v; want one %s", issues, severity)
+		}
+	}
+}
