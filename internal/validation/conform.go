@@ -49,7 +49,7 @@ func (r *run) claimed(n element.Node, canonical string, severity fhir.Severity) 
 
 // conform checks an item of the profile's type.
 func (r *run) conform(p *profile, item fhirpath.Item) {
-	if r.depth >= maxProfiles {
+	if r.depth >= maxProfiles || r.probing == 0 && r.depth >= deep && r.hasReported(p, item) {
 		return
 	}
 	r.depth++
@@ -222,7 +222,7 @@ func (r *run) oneOf(canonicals []string, item fhirpath.Item, path string) {
 		return
 	}
 	for _, p := range known {
-		if r.passes(func() { r.conform(p, item) }) {
+		if r.conforms(p, item) {
 			return
 		}
 	}
@@ -249,5 +249,5 @@ func (r *run) conformsTo(item fhirpath.Item, canonical string) (conforms, known 
 	if !item.Is(p.typeName) {
 		return false, true
 	}
-	return r.passes(func() { r.conform(p, item) }), true
+	return r.conforms(p, item), true
 }

@@ -34,7 +34,9 @@ type run struct {
 	evaluations int
 	started     time.Time
 	tooCostly   bool
-	depth       int // of profiles within profiles
+	depth       int                  // of profiles within profiles
+	conforming  map[conformance]bool // asked before, in conformsTo
+	reported    map[conformance]bool // by conform, deep within profiles
 }
 
 // resource checks a resource, of type want or of any if that is "".

@@ -97,6 +97,9 @@ func (v *Validator) check(t fhir.ResourceType, root element.Node, profiles []str
 	for _, profile := range profiles {
 		r.claimed(root, profile, fhir.SeverityError)
 	}
+	if r.tooCostly {
+		r.issue(root, fhir.IssueTooCostly, "the rules of this resource take too long to check; it has too many elements that depend on one another")
+	}
 	return r.issues
 }
 
