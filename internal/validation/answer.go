@@ -26,12 +26,12 @@ func (q *response) answer(answer, question element.Node, kind string) {
 	}
 	id := question.Get("linkId").Str()
 	if wanted := answerTypes[kind]; wanted != nil && !slices.Contains(wanted, value.Name()) {
-		q.issue(answer, fhir.IssueStructure, "the answer to %s is a %s, expected %s", quote(id), value.Name(), wanted[0])
+		q.issue(value, fhir.IssueInvariant, "the answer to %s is a %s, expected %s", quote(id), value.Name(), wanted[0])
 		return
 	}
 	text := value.Str()
 	if most, err := strconv.Atoi(question.Get("maxLength").Literal()); err == nil && utf8.RuneCountInString(text) > most {
-		q.issue(answer, fhir.IssueTooLong, "the answer to %s has more than %d characters", quote(id), most)
+		q.issue(value, fhir.IssueInvariant, "the answer to %s has more than %d characters", quote(id), most)
 	}
 	for extension := range question.Get("extension").Children() {
 		q.bounds(answer, value, extension, id)
@@ -119,11 +119,11 @@ func (q *response) bounds(answer, value, extension element.Node, id string) {
 		}
 	case "minValue":
 		if q.ordered(q.typedValue(value), "<", extreme{limit, typeName}) {
-			q.issue(answer, fhir.IssueInvalid, "the answer to %s is %s, less than %s", quote(id), show(value), show(limit))
+			q.issue(value, fhir.IssueInvariant, "the answer to %s is %s, less than %s", quote(id), show(value), show(limit))
 		}
 	case "maxValue":
 		if q.ordered(q.typedValue(value), ">", extreme{limit, typeName}) {
-			q.issue(answer, fhir.IssueInvalid, "the answer to %s is %s, more than %s", quote(id), show(value), show(limit))
+			q.issue(value, fhir.IssueInvariant, "the answer to %s is %s, more than %s", quote(id), show(value), show(limit))
 		}
 	case "maxSize":
 		size, most := value.Get("size"), extreme{limit, typeName}
@@ -132,12 +132,12 @@ func (q *response) bounds(answer, value, extension element.Node, id string) {
 		}
 	case "minLength":
 		if least, err := strconv.Atoi(limit.Literal()); err == nil && utf8.RuneCountInString(value.Str()) < least {
-			q.issue(answer, fhir.IssueInvalid, "the answer to %s has fewer than %d characters", quote(id), least)
+			q.issue(value, fhir.IssueInvariant, "the answer to %s has fewer than %d characters", quote(id), least)
 		}
 	case "maxDecimalPlaces":
 		_, places, _ := strings.Cut(value.Literal(), ".")
 		if most, err := strconv.Atoi(limit.Literal()); err == nil && len(places) > most {
-			q.issue(answer, fhir.IssueInvalid, "the answer to %s has more than %d decimal places", quote(id), most)
+			q.issue(value, fhir.IssueInvariant, "the answer to %s has more than %d decimal places", quote(id), most)
 		}
 	}
 }
@@ -172,5 +172,9 @@ func (q *response) choice(answer, value, question element.Node, kind string) {
 			return
 		}
 	}
-	q.issue(answer, fhir.IssueCodeInvalid, "the answer to %s, %s, is none of its options", quote(question.Get("linkId").Str()), show(value))
+	at := value
+	if value.Name() == "valueCoding" {
+		at = answer // which may have other Codings below it
+	}
+	q.issue(at, fhir.IssueInvariant, "the answer to %s, %s, is none of its options", quote(question.Get("linkId").Str()), show(value))
 }

@@ -95,10 +95,10 @@ func show(n element.Node) string {
 // units, a precision that leaves it open) passes.
 func (r *run) within(c *constraint, item fhirpath.Item) {
 	if c.least.value.Exists() && r.ordered(item, "<", c.least) {
-		r.issue(at(item), fhir.IssueValue, "%s must be at least %s, found %s", c.path, show(c.least.value), show(item.Node()))
+		r.issue(at(item), fhir.IssueInvalid, "%s must be at least %s, found %s", c.path, show(c.least.value), show(item.Node()))
 	}
 	if c.most.value.Exists() && r.ordered(item, ">", c.most) {
-		r.issue(at(item), fhir.IssueValue, "%s must be at most %s, found %s", c.path, show(c.most.value), show(item.Node()))
+		r.issue(at(item), fhir.IssueInvalid, "%s must be at most %s, found %s", c.path, show(c.most.value), show(item.Node()))
 	}
 }
 

@@ -23,7 +23,7 @@ type fault struct {
 // format makes the check of a format: what accepts does not accept is not what
 // was expected.
 func format(accepts func(string) bool, expected string) func(string) *fault {
-	wrong := &fault{fhir.IssueValue, "expected " + expected}
+	wrong := &fault{fhir.IssueInvalid, "expected " + expected}
 	return func(text string) *fault {
 		if accepts(text) {
 			return nil

@@ -12,7 +12,7 @@ const maxString = 1 << 20
 
 var (
 	stringTooLong = &fault{fhir.IssueTooLong, "a string may have at most 1048576 characters"}
-	stringControl = &fault{fhir.IssueValue, "control characters other than tab, carriage return and line feed are not allowed"}
+	stringControl = &fault{fhir.IssueInvalid, "control characters other than tab, carriage return and line feed are not allowed"}
 )
 
 func stringFault(s string) *fault {
