@@ -177,10 +177,10 @@ func (s *shape) isType(name string) bool {
 }
 
 // isSelf is isType for as and ofType, which take primitives by their own type
-// alone: a code is no string to them.
+// alone, or as Element: a code is no string to them.
 func (s *shape) isSelf(name string) bool {
 	if s.primitive {
-		return s.name == name
+		return s.name == name || name == "Element"
 	}
 	return s.isType(name)
 }
