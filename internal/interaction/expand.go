@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"starling/internal/fhir"
 	"starling/internal/fhir/element"
 	"starling/internal/terminology"
 )
@@ -15,9 +16,13 @@ import (
 func (s *Service) expand(ctx context.Context, t *terminologyCall) ([]byte, error) {
 	asked := terminology.Expansion{
 		Filter: t.text("filter"), Offset: t.number("offset", 0), Count: t.number("count", -1), ActiveOnly: t.flag("activeOnly", false),
+		Selectable: t.flag("excludeNotForUI", false), Exclude: t.texts("exclude-system"),
 	}
 	shown := expansionForm{
 		designations: t.flag("includeDesignations", false), definition: t.flag("includeDefinition", false), language: t.text("displayLanguage"),
+	}
+	if len(asked.Exclude) > maxExcluded {
+		return nil, fhir.NewError(fhir.KindInvalid, fhir.IssueTooCostly, "There are too many of exclude-system.")
 	}
 	v, err := t.valueSet(ctx)
 	if err != nil {
@@ -49,6 +54,9 @@ func (s *Service) expand(ctx context.Context, t *terminologyCall) ([]byte, error
 	}
 	return append(closed(dst, '}'), '}'), nil
 }
+
+// maxExcluded is the most code systems that each code is compared with.
+const maxExcluded = 50
 
 // expansionForm is how much of the codes and of the value set is shown.
 type expansionForm struct {
@@ -93,6 +101,12 @@ func (f *expansionForm) appendParameters(dst []byte, asked *terminology.Expansio
 	}
 	if asked.ActiveOnly {
 		add("activeOnly", "valueBoolean", "true")
+	}
+	if asked.Selectable {
+		add("excludeNotForUI", "valueBoolean", "true")
+	}
+	for _, canonical := range asked.Exclude {
+		add("exclude-system", "valueUri", string(appendString(nil, canonical)))
 	}
 	if f.language != "" {
 		add("displayLanguage", "valueCode", string(appendString(nil, f.language)))

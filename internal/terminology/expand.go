@@ -11,6 +11,22 @@ type Expansion struct {
 	Filter        string // text that the display or code has to have; "" for all
 	Offset, Count int    // Count -1: all
 	ActiveOnly    bool
+	Selectable    bool     // without abstract codes
+	Exclude       []string // canonicals of code systems, with a version or all
+}
+
+// leavesOut reports whether a code of the value set is not asked for.
+func (x *Expansion) leavesOut(c *Code) bool {
+	if x.ActiveOnly && c.Inactive || x.Selectable && c.Abstract {
+		return true
+	}
+	for _, canonical := range x.Exclude {
+		url, version, versioned := strings.Cut(canonical, "|")
+		if url == c.System && (!versioned || version == c.Version) {
+			return true
+		}
+	}
+	return false
 }
 
 // Code is a code of an expansion.
@@ -46,7 +62,7 @@ func (t *Terminology) Expand(ctx context.Context, v *ValueSet, x Expansion) (*Ex
 	}
 	var system, version string // of the code before, which most have, too
 	err := e.each(v, func(c *Code) bool {
-		if x.ActiveOnly && c.Inactive || !c.matches(words) || e.again(c) {
+		if x.leavesOut(c) || !c.matches(words) || e.again(c) {
 			return true
 		}
 		if c.System != system || c.Version != version || out.Total == 0 {
