@@ -2,6 +2,7 @@ package fhirpath
 
 import (
 	"fmt"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -24,9 +25,16 @@ func (e *Error) Error() string {
 // nowhere is the offset of a fault whose place the caller fills in.
 const nowhere = -1
 
+// maxMessage bounds a message, which may tell what it found.
+const maxMessage = 300
+
 // fault makes an Error; Compile and Evaluate fill in the expression.
 func fault(at int, format string, args ...any) *Error {
-	return &Error{Offset: at, Message: fmt.Sprintf(format, args...)}
+	message := fmt.Sprintf(format, args...)
+	if len(message) > maxMessage {
+		message = strings.ToValidUTF8(message[:maxMessage], "") + "…"
+	}
+	return &Error{Offset: at, Message: message}
 }
 
 // placed gives a fault without a place one.

@@ -2,6 +2,8 @@ package fhirpath
 
 import (
 	"regexp"
+	"regexp/syntax"
+	"slices"
 	"strings"
 )
 
@@ -15,8 +17,31 @@ var patternFunctions = map[string]function{
 // the text, and refuse repetitions that would make them grow.
 const maxPattern = 4096
 
+// regular is a regular expression and what it costs.
+type regular struct {
+	*regexp.Regexp
+	weight  int  // steps that a byte of text takes at most
+	repeats bool // something in it, so looking for a match may take all of the text
+}
+
+// ofWeight is how many instructions of a regular expression take as long as a
+// step, about: at worst each is tried at each byte.
+const ofWeight = 16
+
+// once is the cost of looking for one match.
+func (re *regular) once(text string) int { return len(text) * re.weight }
+
+// all is the cost of looking for all matches: each may look at the whole text
+// to find that it is short.
+func (re *regular) all(text string) int {
+	if !re.repeats {
+		return re.once(text)
+	}
+	return re.once(text) * (1 + len(text)/4)
+}
+
 // pattern compiles a regular expression; the point stands for line ends too.
-func pattern(text string) (*regexp.Regexp, error) {
+func pattern(text string) (*regular, error) {
 	if len(text) > maxPattern {
 		return nil, fault(nowhere, "the regular expression has %d bytes; at most %d are accepted", len(text), maxPattern)
 	}
@@ -24,19 +49,33 @@ func pattern(text string) (*regexp.Regexp, error) {
 	if err != nil {
 		return nil, fault(nowhere, "the regular expression cannot be used: %s", err)
 	}
-	return re, nil
+	parsed, err := syntax.Parse(re.String(), syntax.Perl)
+	if err != nil {
+		return nil, fault(nowhere, "the regular expression cannot be used: %s", err)
+	}
+	repeats := hasRepetition(parsed)
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return nil, fault(nowhere, "the regular expression cannot be used: %s", err)
+	}
+	return &regular{re, 1 + len(program.Inst)/ofWeight, repeats}, nil
+}
+
+// hasRepetition reports whether something in the expression is repeated.
+func hasRepetition(re *syntax.Regexp) bool {
+	return re.Op == syntax.OpStar || re.Op == syntax.OpPlus || re.Op == syntax.OpRepeat || slices.ContainsFunc(re.Sub, hasRepetition)
 }
 
 // patternArgument compiles a literal pattern once, and any other when it is
 // known; ok is false for an empty one.
-func (c *compiler) patternArgument(arg node, before, after string) (func(r *run) (re *regexp.Regexp, ok bool, err error), error) {
+func (c *compiler) patternArgument(arg node, before, after string) (func(r *run) (re *regular, ok bool, err error), error) {
 	if lit, ok := arg.(*literal); ok {
 		if text, ok := lit.value.(string); ok {
 			re, err := pattern(before + text + after)
 			if err != nil {
 				return nil, placed(err, arg.position())
 			}
-			return func(*run) (*regexp.Regexp, bool, error) { return re, true, nil }, nil
+			return func(*run) (*regular, bool, error) { return re, true, nil }, nil
 		}
 	}
 	s, err := c.compile(arg)
@@ -44,7 +83,7 @@ func (c *compiler) patternArgument(arg node, before, after string) (func(r *run)
 		return nil, err
 	}
 	at := arg.position()
-	return func(r *run) (*regexp.Regexp, bool, error) {
+	return func(r *run) (*regular, bool, error) {
 		text, ok, err := r.text(s, at)
 		if err != nil || !ok {
 			return nil, false, err
@@ -72,7 +111,7 @@ func (c *compiler) matches(call invocation, before, after string) (step, error) 
 		if err != nil || !ok {
 			return err
 		}
-		if err := r.tick(len(s)); err != nil {
+		if err := r.tick(re.once(s)); err != nil {
 			return err
 		}
 		return r.pushValue(re.MatchString(s))
@@ -105,7 +144,7 @@ func compileReplaceMatches(c *compiler, call invocation) (step, error) {
 		if re.String() == "(?s)" { // the empty pattern replaces nothing
 			return r.pushValue(s)
 		}
-		if err := r.tick(len(s)); err != nil {
+		if err := r.tick(re.all(s)); err != nil {
 			return err
 		}
 		if !replacementFits(re, s, with) {
@@ -117,7 +156,7 @@ func compileReplaceMatches(c *compiler, call invocation) (step, error) {
 
 // replacementFits bounds the result before it is made: all matches together
 // are no longer than the text, and each $ of the substitution repeats one.
-func replacementFits(re *regexp.Regexp, s, with string) bool {
+func replacementFits(re *regular, s, with string) bool {
 	references := len(s) * strings.Count(with, "$")
 	if len(s)+references+(len(s)+1)*len(with) <= maxString {
 		return true

@@ -48,6 +48,52 @@ var hostile = []string{
 	"descendants().select('<div>" + strings.Repeat("<p>a</p>", 500) + "</div>'.htmlChecks())",
 	"'" + strings.Repeat("a", 4096) + "'" + strings.Repeat(".replace('a','aa')", 30),
 	strings.Repeat("not().", 150) + "not()",
+	"repeat($this.toString() & 'a')",
+	"(1).repeat($this + 1)",
+	"(1).repeat($this + 1 | $this + 2 | -$this)",
+	"'a'.repeat($this & $this)",
+	"descendants().repeat(%resource.descendants())",
+	"descendants().select(%resource.descendants().toString().join(','))",
+	"descendants().select('a').aggregate($total & $total & 'a', 'a').length()",
+	"'a'" + strings.Repeat(".replace('a', 'aaaaaaaaaa').split('').join('aaaaaaaaaa')", 20),
+	"'aaaaaaaaaa'" + strings.Repeat(".replace('', 'bbbbbbbbbb')", 50),
+	"'aaaaaaaaaa'" + strings.Repeat(".replaceMatches('', 'bbbbbbbbbb')", 50),
+	"'aaaaaaaaaa'" + strings.Repeat(".encode('hex')", 60),
+	"('a' | 'b')" + strings.Repeat(".combine($this).combine($this)", 30) + ".count()",
+	"(1)" + strings.Repeat(".combine($this | %resource.descendants())", 60) + ".count()",
+	"descendants().union(descendants())" + strings.Repeat(".union(descendants())", 60),
+	"descendants().select('" + strings.Repeat("a", 2000) + "'.matches('^(a|aa|a*)*(a?){500}(a{1,30}){1,30}$'))",
+	"'" + strings.Repeat("a", 60_000) + "'.replaceMatches('a*b|a', '')",
+	"descendants().select('" + strings.Repeat("a", 4000) + "'.replaceMatches('a*b|a', ''))",
+	"descendants().select('" + strings.Repeat("a", 500) + "'.replaceMatches('(a{1,30}){1,30}b|a', ''))",
+	"descendants().select($this.toString().replaceMatches('.*?', '$0$0$0$0$0$0$0$0'))",
+	"'" + strings.Repeat("a", 4096) + "'.matches('" + strings.Repeat("(a*)*", 200) + "b')",
+	"'" + strings.Repeat("a", 4096) + "'.matches(%resource.descendants().toString().join('|'))",
+}
+
+// TestHostileSyntax: no text takes long to be refused or compiled, however it
+// nests.
+func TestHostileSyntax(t *testing.T) {
+	const many = 1_000_000
+	for _, text := range []string{
+		strings.Repeat("(", many), strings.Repeat("(", 60_000), strings.Repeat("((", 1000) + "1" + strings.Repeat("))", 1000),
+		strings.Repeat("-", 60_000) + "1", strings.Repeat("a.", 30_000) + "a", strings.Repeat("a[", 20_000), strings.Repeat("iif(", 15_000),
+		"a" + strings.Repeat("[0]", 20_000), "a" + strings.Repeat(" is a", 10_000), strings.Repeat("a|", 30_000) + "a", strings.Repeat("1+", 30_000) + "1",
+		strings.Repeat("a.where(", 8000), strings.Repeat("'", 60_001), strings.Repeat("`", 60_001), strings.Repeat("/*", 30_000),
+		strings.Repeat("9", 60_000), strings.Repeat("9", 30_000) + "." + strings.Repeat("9", 30_000), "@" + strings.Repeat("2", 60_000), strings.Repeat("%a", 30_000), strings.Repeat("not ", 15_000),
+		strings.Repeat("a implies ", 6000) + "a", strings.Repeat("{}", 30_000), strings.Repeat("\x00", 60_000), strings.Repeat("a and (", 9000),
+	} {
+		began := processorTime(t)
+		_, err := Compile(definition.R4(), text)
+		if took := processorTime(t) - began; took > 100*time.Millisecond*slowdown {
+			t.Errorf("%s took %s: %v", shortened(text), took, err)
+		}
+		if err == nil {
+			t.Errorf("%s is accepted", shortened(text))
+		} else if len(err.Error()) > 1000 {
+			t.Errorf("%s: the error has %d bytes", shortened(text), len(err.Error()))
+		}
+	}
 }
 
 // TestUserLimits: no expression keeps a processor for long under UserLimits,
