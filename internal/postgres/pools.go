@@ -45,6 +45,9 @@ var searchSettings = map[string]string{
 	// Many search at once; one that took several processors would keep them
 	// from the others.
 	"max_parallel_workers_per_gather": "0",
+	// A cancellation that comes before its statement does nothing; then the backend
+	// sees by itself that nobody waits for the answer.
+	"client_connection_check_interval": "1s",
 	// Between two statements of a transaction its Bundle may be worked on.
 	"idle_in_transaction_session_timeout": "10s",
 }
