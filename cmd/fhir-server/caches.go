@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
+	"strconv"
 	"time"
+	"uuid"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/samber/lo"
@@ -25,21 +28,37 @@ type caches struct {
 }
 
 // startCaches fills the caches and keeps them in step as the flags say.
-func (f *cacheFlags) startCaches(ctx context.Context, store fhir.DomainStore, other *remote.Server, settle func(*validation.Validator) *validation.Validator, logger *slog.Logger, registerer prometheus.Registerer) (*caches, error) {
+func (f *cacheFlags) startCaches(ctx context.Context, store *database, other *remote.Server, settle func(*validation.Validator) *validation.Validator, logger *slog.Logger, registerer prometheus.Registerer) (*caches, error) {
 	c := &caches{rules: cache.New(fhir.DomainValidation, newRules(other, settle))}
 	all := []cache.Filled{c.rules, cache.New(fhir.DomainRouting, byKey), cache.New(fhir.DomainSubscriptions, byKey)}
 	if err := cache.Register(registerer, all...); err != nil {
 		return nil, err
 	}
+	member := fhir.Member{ID: uuid.NewV7().String(), Name: memberName(), Mode: f.CacheSync, Lease: f.CacheLease}
 	switch f.CacheSync {
 	case "notify":
 		var err error
-		c.synchronizer, err = cache.Start(ctx, store, logger, all...)
-		return c, err
+		c.synchronizer, err = cache.Start(ctx, cache.Config{Store: store, Transport: store.Notify(), Member: member, Logger: logger}, all...)
+		if err != nil {
+			return nil, err
+		}
+		return c, c.synchronizer.Register(registerer)
 	case "off":
+		if err := store.Join(ctx, &member); err != nil { // asks only: it holds no lease
+			return nil, err
+		}
 		return c, cache.FillOnce(ctx, store, all...)
 	}
 	return nil, fmt.Errorf("--cache-sync=%s is not available in this version; use notify or off", f.CacheSync)
+}
+
+// memberName is what people know the instance by.
+func memberName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return host + ":" + strconv.Itoa(os.Getpid())
 }
 
 // guard refuses writes that no instance would hear of. Of the others this one

@@ -139,6 +139,10 @@ func (s *server) handler(registerer prometheus.Registerer) (http.Handler, error)
 	service.Terminology = func() *terminology.Terminology { return s.caches.rules.Current().Value.terminology }
 	service.Profiles = s.command.byType()
 	service.Checker = checker{rules: s.caches.rules, refuse: s.command.TerminologyAway == "fail", questionnaires: stored{service}.questionnaire}
+	if s.caches.synchronizer != nil {
+		service.Caches = s.caches.synchronizer
+		s.health.Check("caches", s.caches.synchronizer.Ready)
+	}
 	if s.command.Validation == "full" {
 		service.Validator = service.Checker
 	}

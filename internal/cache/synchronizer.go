@@ -2,8 +2,10 @@ package cache
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"starling/internal/fhir"
@@ -13,47 +15,111 @@ const (
 	retryFill    = 200 * time.Millisecond
 	minReconnect = 50 * time.Millisecond
 	maxReconnect = 2 * time.Second
+	// beats is how often in a lease an instance reads the versions at least.
+	beats = 4
 )
 
 // Filled is a Cache, whatever it holds.
 type Filled interface {
 	Domain() fhir.Domain
 	Status() Status
-	learn(version int64)
-	fill(ctx context.Context, store fhir.DomainStore) error
-	keep(ctx context.Context, store fhir.DomainStore, failed func(error))
+	held() *label
+	hear(version int64)
+	learn(lineage string, version int64)
+	behind() bool
+	fill(ctx context.Context, store fhir.DomainStore, begun func() time.Duration) error
+	keep(ctx context.Context, s *Synchronizer)
+}
+
+// Config says how to keep caches in step.
+type Config struct {
+	Store     fhir.MemberStore
+	Transport Transport
+	// Member is the instance: its ID, Name and Mode, and the Lease, the longest
+	// time an answer may rest on a system resource since changed.
+	Member fhir.Member
+	Logger *slog.Logger
 }
 
 // Synchronizer keeps caches in step with a store.
 type Synchronizer struct {
-	store  fhir.DomainStore
-	caches []Filled
-	logger *slog.Logger
-	stop   context.CancelFunc
-	done   sync.WaitGroup
+	store     fhir.MemberStore
+	transport Transport
+	member    fhir.Member
+	lease     time.Duration
+	caches    []Filled // by fhir.Domain.Number
+	logger    *slog.Logger
+	clock     func() time.Duration
+	without   guards
+
+	told    chan struct{}
+	fresh   fresh
+	metrics tallies
+	stop    context.CancelFunc
+	done    sync.WaitGroup
 }
 
-// Start fills every cache and keeps them in step until Close. When it returns
-// they are filled, and changes committed from then on are heard of: the store
-// listens before it is read.
-func Start(ctx context.Context, store fhir.DomainStore, logger *slog.Logger, caches ...Filled) (*Synchronizer, error) {
+// tallies are for the metrics.
+type tallies struct {
+	heard, reconnects, reads, expired, barriers, barrierTimeouts atomic.Int64
+	barrierWait                                                  atomic.Int64 // nanoseconds
+	stale                                                        atomic.Int64 // requests made again
+}
+
+// Start fills every cache, one for each domain, and keeps them in step until
+// Close. When it returns the instance is a member that others wait for, the
+// caches are filled, and changes committed from then on are heard of: it listens
+// and registers before it reads. It fails if other members do not agree on lease
+// and mode.
+func Start(ctx context.Context, config Config, caches ...Filled) (*Synchronizer, error) {
+	return start(ctx, newSynchronizer(config, caches))
+}
+
+func newSynchronizer(config Config, caches []Filled) *Synchronizer {
+	s := &Synchronizer{
+		store: config.Store, transport: config.Transport, member: config.Member, lease: config.Member.Lease,
+		caches: make([]Filled, len(fhir.Domains())), logger: config.Logger, clock: sinceBoot, told: make(chan struct{}, 1),
+	}
+	s.member.Transport = s.transport.Name()
+	for _, c := range caches {
+		s.caches[c.Domain().Number()] = c
+	}
+	return s
+}
+
+func start(ctx context.Context, s *Synchronizer) (*Synchronizer, error) {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	s := &Synchronizer{store: store, caches: caches, logger: logger, stop: stop}
+	s.stop = stop
 	ready := make(chan struct{})
 	s.done.Go(func() { s.listen(running, sync.OnceFunc(func() { close(ready) })) })
+	if s.without.listenFirst {
+		close(ready)
+		ready = make(chan struct{})
+		close(ready)
+	}
 	select {
 	case <-ready:
 	case <-ctx.Done():
 		s.Close()
 		return nil, ctx.Err()
 	}
-	if err := FillOnce(ctx, store, caches...); err != nil {
+	member := s.member
+	if err := s.store.Join(ctx, &member); err != nil {
 		s.Close()
 		return nil, err
 	}
-	for _, c := range caches {
-		s.done.Go(func() { c.keep(running, store, s.failed) })
+	if err := FillOnce(ctx, s.store, s.caches...); err != nil {
+		s.Close()
+		return nil, err
 	}
+	if err := s.Probe(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	for _, c := range s.caches {
+		s.done.Go(func() { c.keep(running, s) })
+	}
+	s.done.Go(func() { s.beat(running) })
 	return s, nil
 }
 
@@ -61,51 +127,139 @@ func Start(ctx context.Context, store fhir.DomainStore, logger *slog.Logger, cac
 // deployment with --cache-sync=off does.
 func FillOnce(ctx context.Context, store fhir.DomainStore, caches ...Filled) error {
 	for _, c := range caches {
-		if err := c.fill(ctx, store); err != nil {
+		if err := c.fill(ctx, store, sinceBoot); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Close stops the listener and the fillers and waits for them.
+// leaveWithin bounds the goodbye: a member that says none is not waited for
+// after two leases.
+const leaveWithin = 2 * time.Second
+
+// Close ends the membership and stops all that Start has started. Requests must
+// have ended before.
 func (s *Synchronizer) Close() {
 	s.stop()
 	s.done.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), leaveWithin)
+	defer cancel()
+	if err := s.store.Leave(ctx, s.member.ID); err != nil {
+		s.logger.Warn("the others will wait for this instance until its lease is out", "error", err)
+	}
 }
 
-// listen holds a listening connection, and reads the versions anew each time
-// one is made: what changed while there was none was not heard.
+// listen holds the transport, and reads the versions anew each time it has
+// connected: what changed while it had not was not heard.
 func (s *Synchronizer) listen(ctx context.Context, ready func()) {
 	wait := minReconnect
-	for ctx.Err() == nil {
-		err := s.store.Listen(ctx, func() error {
-			versions, err := s.store.Versions(ctx)
-			if err != nil {
-				return err
+	for first := true; ctx.Err() == nil; first = false {
+		err := s.transport.Listen(ctx, func() error {
+			if !first {
+				s.metrics.reconnects.Add(1)
+				if err := s.Probe(ctx); err != nil {
+					return err
+				}
 			}
-			s.learn(versions)
 			wait = minReconnect
 			ready()
 			return nil
-		}, s.learn)
+		}, s.hear)
 		if ctx.Err() != nil {
 			return
 		}
-		s.logger.Warn("cache listener lost; reconnecting", "error", err, "wait", wait)
+		s.logger.Warn("cache transport lost; connecting again", "transport", s.transport.Name(), "error", err, "wait", wait)
 		pause(ctx, wait)
 		wait = min(2*wait, maxReconnect)
 	}
 }
 
-func (s *Synchronizer) learn(versions fhir.DomainVersions) {
-	for _, c := range s.caches {
-		c.learn(versions[c.Domain()])
+func (s *Synchronizer) hear(versions fhir.DomainVersions) {
+	s.metrics.heard.Add(1)
+	for domain, version := range versions {
+		if i := domain.Number(); i >= 0 {
+			s.caches[i].hear(version)
+		}
 	}
 }
 
-func (s *Synchronizer) failed(err error) {
-	s.logger.Warn("cache not refreshed; trying again", "error", err)
+// tell has the others told what is applied, soon.
+func (s *Synchronizer) tell() {
+	select {
+	case s.told <- struct{}{}:
+	default:
+	}
+}
+
+// beat renews the lease until ctx ends.
+func (s *Synchronizer) beat(ctx context.Context) {
+	for ctx.Err() == nil {
+		timer := time.NewTimer(s.lease / beats)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		case <-s.told:
+		}
+		timer.Stop()
+		beating, cancel := context.WithTimeout(ctx, s.lease)
+		if err := s.Probe(beating); err != nil && ctx.Err() == nil {
+			s.logger.Warn("cache lease not renewed; trying again", "error", err)
+			pause(ctx, min(retryFill, s.lease/beats))
+		}
+		cancel()
+	}
+}
+
+// errLapsed is what the second of two heartbeats found, if the first had not
+// been heard of by then.
+var errLapsed = errors.New("cache: the database took longer than the lease to answer")
+
+// Probe tells the others what is applied and reads the versions. It proves
+// those snapshots current whose versions it finds.
+func (s *Synchronizer) Probe(ctx context.Context) error {
+	for range 2 {
+		at := s.clock()
+		member := s.member
+		member.Applied = s.applied()
+		s.metrics.reads.Add(1)
+		state, lapsed, err := s.store.Beat(ctx, &member)
+		if err != nil {
+			return err
+		}
+		if !lapsed {
+			s.learn(state, at)
+			return nil
+		}
+	}
+	return errLapsed
+}
+
+// learn takes up the versions found by a reading begun at a time.
+func (s *Synchronizer) learn(state fhir.DomainState, at time.Duration) {
+	for i, domain := range fhir.Domains() {
+		c, version := s.caches[i], state.Versions[domain]
+		c.learn(state.Lineage, version)
+		if l := c.held(); l.covers(state.Lineage, version) {
+			l.prove(at)
+		}
+	}
+}
+
+// applied is what the snapshots hold, all of the lineage of the oldest.
+func (s *Synchronizer) applied() fhir.DomainState {
+	state := fhir.DomainState{Versions: fhir.DomainVersions{}}
+	for i, domain := range fhir.Domains() {
+		l := s.caches[i].held()
+		if l == nil {
+			continue
+		}
+		state.Versions[domain] = l.Version
+		if state.Lineage == "" || l.Lineage < state.Lineage {
+			state.Lineage = l.Lineage
+		}
+	}
+	return state
 }
 
 func pause(ctx context.Context, d time.Duration) {

@@ -1,6 +1,10 @@
 package fhir
 
-import "context"
+import (
+	"context"
+	"errors"
+	"time"
+)
 
 // Domain is one of the caches every instance keeps of system resources: the
 // resources that change how the server itself behaves.
@@ -45,16 +49,85 @@ func DomainOf(t ResourceType) (Domain, bool) {
 // in every transaction that changes a resource of the domain, in commit order.
 type DomainVersions map[Domain]int64
 
+// Number is the domain's place in a Basis and in Domains.
+func (d Domain) Number() int {
+	for i, domain := range Domains() {
+		if domain == d {
+			return i
+		}
+	}
+	return -1
+}
+
+// Basis is the versions of the domains that a write was checked, indexed and
+// matched by. The zero value is none: the write is not fenced.
+type Basis struct {
+	// Lineage is of which history of the database the versions are
+	// (DomainState.Lineage).
+	Lineage  string
+	Versions [3]int64 // by Domain.Number; 0: not used
+}
+
+// ErrStale says that a write, or an answer, rests on system resources that have
+// been replaced since. Nothing was written; made again by what is there now, it
+// may succeed.
+var ErrStale = errors.New("fhir: what it was made by has been replaced")
+
+// DomainState is the versions of the domains at one time.
+type DomainState struct {
+	// Lineage names the history the versions are of: the database's timeline,
+	// which a failover changes, and the epoch, which a restore does. Versions of
+	// different lineages cannot be compared. The later of two sorts last.
+	Lineage  string
+	Versions DomainVersions
+}
+
+// DomainSnapshot is a domain's resources at a version.
+type DomainSnapshot struct {
+	Lineage   string
+	Version   int64
+	Resources []*Resource
+}
+
+// Member is an instance that keeps caches, as the others see it.
+type Member struct {
+	ID        string // a UUID, made anew with every start
+	Name      string // for people: host and process
+	Mode      string // of --cache-sync
+	Transport string // in use
+	Lease     time.Duration
+	Started   time.Time
+	// Applied is what the snapshots it serves hold.
+	Applied DomainState
+	// Live: it was heard of within two leases, by the database's clock. Age is
+	// how long ago.
+	Live bool
+	Age  time.Duration
+}
+
 // DomainStore gives the caches what they are built from. The version rows are
-// the truth; what Listen delivers is a hint that makes things fast.
+// the truth.
 type DomainStore interface {
-	// Versions reads the versions now committed.
-	Versions(ctx context.Context) (DomainVersions, error)
-	// Load reads a domain's current resources and its version, both in one
-	// snapshot of the database.
-	Load(ctx context.Context, domain Domain) (int64, []*Resource, error)
-	// Listen calls ready once changes committed from then on will be heard of, gives up if it fails,
-	// and changed for each that is, until ctx ends or the connection is lost.
-	// Its error is never nil.
-	Listen(ctx context.Context, ready func() error, changed func(DomainVersions)) error
+	// Load reads a domain's current resources and their label in one snapshot of
+	// the database.
+	Load(ctx context.Context, domain Domain) (DomainSnapshot, error)
+}
+
+// MemberStore is where instances that keep caches know each other from.
+type MemberStore interface {
+	DomainStore
+	// Join makes the instance a member. It fails while a live member has another
+	// lease or mode.
+	Join(ctx context.Context, member *Member) error
+	// Beat tells the others what the member has applied, and reads the versions
+	// now committed, on a primary. lapsed says that the member had not been heard
+	// of for a lease: others may have taken it for dead just then, so the state
+	// proves nothing, and the next Beat has to.
+	Beat(ctx context.Context, member *Member) (state DomainState, lapsed bool, err error)
+	// State reads the versions now committed.
+	State(ctx context.Context) (DomainState, error)
+	// Members gives all members heard of in the last hour.
+	Members(ctx context.Context) ([]*Member, error)
+	// Leave ends the membership.
+	Leave(ctx context.Context, id string) error
 }

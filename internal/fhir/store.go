@@ -82,6 +82,9 @@ type Write struct {
 	IfMatch int64
 	// IfNoneMatch demands that no current resource exist.
 	IfNoneMatch bool
+	// Basis, unless zero, must hold when the write is committed: else it fails
+	// with ErrStale.
+	Basis Basis
 }
 
 // WriteResult says what a write did.

@@ -66,6 +66,10 @@ type Request struct {
 
 	Return   Return
 	Handling Handling
+	// RespondAsync: an answer need not wait until all instances know of the change.
+	RespondAsync bool
+	// CacheVersion is a Response.CacheVersion that the answer must know of.
+	CacheVersion string
 	// Base is the server's base URL for absolute links, without a trailing
 	// slash: "http://127.0.0.1:8080/fhir".
 	Base string

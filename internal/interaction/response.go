@@ -44,6 +44,9 @@ type Response struct {
 	// Faults are the server's own failures within a batch that went on, for
 	// the log.
 	Faults error
+	// CacheVersion is the version of the caches that a change of system resources
+	// has made; empty if there was none.
+	CacheVersion string
 	// Changed says a write took place; false for a no-op.
 	Changed bool
 }

@@ -39,11 +39,11 @@ func terminologyOf(t *testing.T, store fhir.DomainStore, remote terminology.Remo
 	specification := terminology.NewSpecification(definition.R4())
 	var last *terminology.Terminology
 	return func() *terminology.Terminology {
-		_, resources, err := store.Load(context.Background(), fhir.DomainValidation)
+		read, err := store.Load(context.Background(), fhir.DomainValidation)
 		if err != nil {
 			t.Error(err)
 		}
-		last = terminology.New(specification, resources, last, remote)
+		last = terminology.New(specification, read.Resources, last, remote)
 		return last
 	}
 }

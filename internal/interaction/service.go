@@ -65,6 +65,9 @@ type Service struct {
 	// Profiles are those that the CapabilityStatement names for types, which the
 	// Validator holds their resources to; the types' own for others.
 	Profiles map[fhir.ResourceType]string
+	// Caches are what Validator, Indexer, Planner and Terminology rest on; nil:
+	// nothing that changes.
+	Caches Caches
 	// Terminology gives the current snapshot of what is known of codes.
 	Terminology func() *terminology.Terminology
 	Indexer     Indexer
@@ -86,9 +89,7 @@ type Software struct {
 	Date    time.Time // when it was released
 }
 
-// Serve carries out one interaction. Its error is an *fhir.Error, or the
-// server's own fault.
-func (s *Service) Serve(ctx context.Context, request *Request) (*Response, error) {
+func (s *Service) serve(ctx context.Context, request *Request) (*Response, error) {
 	switch request.Interaction {
 	case Read:
 		return s.read(ctx, request)

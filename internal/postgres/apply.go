@@ -135,7 +135,8 @@ func (s *Store) applyIn(ctx context.Context, p *pipeline, items []*item, state *
 	var damaged error
 	clock := func(v [][]byte) { state.now, state.xid = getInt8(v[0]), uint64(getInt8(v[1])) }
 	p.send(stmtBegin, nil)
-	p.send(stmtNow, clock)
+	f := s.fencingOf(items)
+	enterFence(p, f, items, clock)
 	if !allCreates(items) {
 		lock(p, items, &damaged)
 		if err := p.flush(); err != nil {
@@ -152,6 +153,7 @@ func (s *Store) applyIn(ctx context.Context, p *pipeline, items []*item, state *
 		return err
 	}
 	write(p, items)
+	leaveFence(p, f, items)
 	p.then(state.written)
 	p.send(stmtCommit, nil)
 	state.sent = true

@@ -30,7 +30,13 @@ func (s *Store) carryOut(pool *pgxpool.Pool, items []*item, written func()) {
 	start := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), batchTimeout)
 	defer cancel()
-	s.settle(ctx, pool, items, written)
+	if s.fencingOf(items) == fencedBoth {
+		others, changes := s.apart(items)
+		s.settle(ctx, pool, others, func() {})
+		s.settle(ctx, pool, changes, written)
+	} else {
+		s.settle(ctx, pool, items, written)
+	}
 	s.metrics.batch("write", len(items), time.Since(start))
 }
 
@@ -43,6 +49,13 @@ func (s *Store) settle(ctx context.Context, pool *pgxpool.Pool, items []*item, w
 				return
 			}
 			err = errLostInsert
+		}
+		if by, stale := replacedBy(err); stale {
+			if items = s.refuse(items, by); len(items) == 0 {
+				return
+			}
+			resetAll(items)
+			continue
 		}
 		kind := classify(err)
 		if kind == outcomeBadRow && len(items) > 1 {
@@ -119,4 +132,17 @@ func (s *Store) attempt(ctx context.Context, pool *pgxpool.Pool, items []*item, 
 		return s.resolve(items, pid, &state, err)
 	}
 	return err
+}
+
+// apart separates ordinary writes from those of system resources, which need
+// the fence in another way.
+func (s *Store) apart(items []*item) (others, changes []*item) {
+	for _, it := range items {
+		if s.types.system[it.typ] {
+			changes = append(changes, it)
+		} else {
+			others = append(others, it)
+		}
+	}
+	return others, changes
 }

@@ -8,36 +8,41 @@ import (
 	"starling/internal/fhir"
 )
 
-var _ fhir.DomainStore = (*Store)(nil)
+var _ fhir.MemberStore = (*Store)(nil)
 
-// Versions implements fhir.DomainStore.
-func (s *Store) Versions(ctx context.Context) (fhir.DomainVersions, error) {
-	rows, err := s.reserve.Query(ctx, `SELECT domain, version FROM cache_version`)
+// State implements fhir.MemberStore.
+func (s *Store) State(ctx context.Context) (fhir.DomainState, error) {
+	rows, err := s.reserve.Query(ctx, `SELECT domain, version, cache_lineage(epoch) FROM cache_version`)
 	if err != nil {
-		return nil, err
+		return fhir.DomainState{}, err
 	}
-	versions := fhir.DomainVersions{}
+	return scanState(rows)
+}
+
+func scanState(rows pgx.Rows) (fhir.DomainState, error) {
+	state := fhir.DomainState{Versions: fhir.DomainVersions{}}
 	var domain fhir.Domain
 	var version int64
-	_, err = pgx.ForEachRow(rows, []any{&domain, &version}, func() error {
-		versions[domain] = version
+	_, err := pgx.ForEachRow(rows, []any{&domain, &version, &state.Lineage}, func() error {
+		state.Versions[domain] = version
 		return nil
 	})
-	return versions, err
+	return state, err
 }
 
 // Load implements fhir.DomainStore. Version and resources are read in one
 // snapshot, so the label never promises more than the content holds.
-func (s *Store) Load(ctx context.Context, domain fhir.Domain) (version int64, resources []*fhir.Resource, err error) {
+func (s *Store) Load(ctx context.Context, domain fhir.Domain) (d fhir.DomainSnapshot, err error) {
 	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err = pgx.BeginTxFunc(ctx, s.reserve, snapshot, func(tx pgx.Tx) error {
-		if err := tx.QueryRow(ctx, `SELECT version FROM cache_version WHERE domain = $1`, domain).Scan(&version); err != nil {
+		label := tx.QueryRow(ctx, `SELECT version, cache_lineage(epoch) FROM cache_version WHERE domain = $1`, domain)
+		if err := label.Scan(&d.Version, &d.Lineage); err != nil {
 			return err
 		}
-		resources, err = s.domainResources(ctx, tx, domain)
+		d.Resources, err = s.domainResources(ctx, tx, domain)
 		return err
 	})
-	return version, resources, err
+	return d, err
 }
 
 func (s *Store) domainResources(ctx context.Context, tx pgx.Tx, domain fhir.Domain) ([]*fhir.Resource, error) {

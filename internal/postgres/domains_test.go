@@ -39,7 +39,7 @@ func put(t *testing.T, s *Store, typ fhir.ResourceType, id string) {
 
 func TestDomainVersionRisesOncePerTransaction(t *testing.T) {
 	s, other, _ := openTwo(t)
-	before, err := other.Versions(t.Context())
+	before, err := other.State(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,22 +55,22 @@ func TestDomainVersionRisesOncePerTransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, s, "Patient", "p1")
-	after, err := other.Versions(t.Context())
+	after, err := other.State(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, domain := range fhir.Domains() {
-		want := before[domain]
+		want := before.Versions[domain]
 		if domain == fhir.DomainValidation {
 			want++
 		}
-		if after[domain] != want {
-			t.Errorf("%s: version %d, want %d", domain, after[domain], want)
+		if after.Versions[domain] != want {
+			t.Errorf("%s: version %d, want %d", domain, after.Versions[domain], want)
 		}
 	}
-	version, resources, err := other.Load(t.Context(), fhir.DomainValidation)
-	if err != nil || version != after[fhir.DomainValidation] || len(resources) != 3 {
-		t.Errorf("Load: version %d, %d resources, %v", version, len(resources), err)
+	read, err := other.Load(t.Context(), fhir.DomainValidation)
+	if err != nil || read.Version != after.Versions[fhir.DomainValidation] || read.Lineage != after.Lineage || len(read.Resources) != 3 {
+		t.Errorf("Load: %+v, %v", read, err)
 	}
 }
 
@@ -79,7 +79,7 @@ func TestDomainChangesAreHeardOnOtherInstances(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	heard, ready, ended := make(chan fhir.DomainVersions, 8), make(chan struct{}), make(chan error, 1)
 	go func() {
-		ended <- other.Listen(ctx, func() error { close(ready); return nil }, func(v fhir.DomainVersions) { heard <- v })
+		ended <- other.Notify().Listen(ctx, func() error { close(ready); return nil }, func(v fhir.DomainVersions) { heard <- v })
 	}()
 	<-ready
 	put(t, s, "Subscription", "s1")

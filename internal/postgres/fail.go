@@ -72,6 +72,8 @@ func report(ctx context.Context, err error) error {
 			return fhir.NewError(fhir.KindTimeout, fhir.IssueTimeout, "the database took longer than the limit").Because(err)
 		case strings.HasPrefix(pgErr.Code, "22"), strings.HasPrefix(pgErr.Code, "54"):
 			return fhir.NewError(fhir.KindUnprocessable, fhir.IssueNotSupported, "the resource holds a value the database cannot keep").Because(err)
+		case pgErr.Code == staleBasis:
+			return stale()
 		case pgErr.Code == "23505":
 			return fhir.NewError(fhir.KindConflict, fhir.IssueDuplicate, "a resource with this id exists").Because(err)
 		case strings.HasPrefix(pgErr.Code, "40"), pgErr.Code == "55P03":

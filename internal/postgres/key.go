@@ -15,10 +15,11 @@ import (
 type types struct {
 	number map[fhir.ResourceType]int16
 	name   map[int16]fhir.ResourceType
+	system map[int16]bool // those that caches are built from
 }
 
 func loadTypes(ctx context.Context, pool *pgxpool.Pool) (types, error) {
-	t := types{number: map[fhir.ResourceType]int16{}, name: map[int16]fhir.ResourceType{}}
+	t := types{number: map[fhir.ResourceType]int16{}, name: map[int16]fhir.ResourceType{}, system: map[int16]bool{}}
 	rows, err := pool.Query(ctx, `SELECT id, name FROM resource_type`)
 	if err != nil {
 		return t, err
@@ -32,6 +33,9 @@ func loadTypes(ctx context.Context, pool *pgxpool.Pool) (types, error) {
 		}
 		t.number[fhir.ResourceType(name)] = id
 		t.name[id] = fhir.ResourceType(name)
+		if _, system := fhir.DomainOf(fhir.ResourceType(name)); system {
+			t.system[id] = true
+		}
 	}
 	return t, rows.Err()
 }

@@ -19,10 +19,19 @@ const (
 	listenPing    = 2 * time.Second
 )
 
-// Listen implements fhir.DomainStore. The connection is its own, never a
-// pool's, so no LISTEN is left behind in a connection that serves requests.
-func (s *Store) Listen(ctx context.Context, ready func() error, changed func(fhir.DomainVersions)) error {
-	config := s.reserve.Config().ConnConfig.Copy()
+// Notify is the transport `notify` of a store: NOTIFY and LISTEN on one channel.
+func (s *Store) Notify() Notify { return Notify{s} }
+
+// Notify implements cache.Transport.
+type Notify struct{ store *Store }
+
+// Name implements cache.Transport.
+func (Notify) Name() string { return "notify" }
+
+// Listen implements cache.Transport. The connection is its own, never a pool's,
+// so no LISTEN is left behind in a connection that serves requests.
+func (n Notify) Listen(ctx context.Context, ready func() error, changed func(fhir.DomainVersions)) error {
+	config := n.store.reserve.Config().ConnConfig.Copy()
 	config.RuntimeParams["application_name"] += " listener"
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {

@@ -3,29 +3,34 @@ package postgres
 // The statements of the hot paths, prepared on every connection under these
 // names. Parameters are arrays, one element a row, in binary form.
 const (
-	stmtBegin      = "begin"
-	stmtCommit     = "commit"
-	stmtNow        = "now"
-	stmtRead       = "read"
-	stmtReadVer    = "read_version"
-	stmtLock       = "lock"
-	stmtInsert     = "insert_resource"
-	stmtClaim      = "claim_resource"
-	stmtUpdate     = "update_resource"
-	stmtVersion    = "insert_version"
-	stmtAmend      = "amend_version"
-	stmtAddKeys    = "add_keys"
-	stmtDropKeys   = "drop_keys"
-	stmtAddDates   = "add_dates"
-	stmtDropDates  = "drop_dates"
-	stmtAddNumbers = "add_numbers"
-	stmtDropNumber = "drop_numbers"
-	stmtAddTexts   = "add_texts"
-	stmtDropTexts  = "drop_texts"
-	stmtAddNames   = "add_names"
-	stmtAddWords   = "add_words"
-	stmtSetWords   = "set_words"
-	stmtDropWords  = "drop_words"
+	stmtBegin        = "begin"
+	stmtCommit       = "commit"
+	stmtNow          = "now"
+	stmtRead         = "read"
+	stmtReadVer      = "read_version"
+	stmtLock         = "lock"
+	stmtInsert       = "insert_resource"
+	stmtClaim        = "claim_resource"
+	stmtUpdate       = "update_resource"
+	stmtVersion      = "insert_version"
+	stmtAmend        = "amend_version"
+	stmtAddKeys      = "add_keys"
+	stmtDropKeys     = "drop_keys"
+	stmtAddDates     = "add_dates"
+	stmtDropDates    = "drop_dates"
+	stmtAddNumbers   = "add_numbers"
+	stmtDropNumber   = "drop_numbers"
+	stmtAddTexts     = "add_texts"
+	stmtDropTexts    = "drop_texts"
+	stmtAddNames     = "add_names"
+	stmtAddWords     = "add_words"
+	stmtSetWords     = "set_words"
+	stmtDropWords    = "drop_words"
+	stmtNowFenced    = "now_fenced"
+	stmtNowChanging  = "now_changing"
+	stmtNowBoth      = "now_both"
+	stmtCheckBasis   = "check_basis"
+	stmtFenceChanges = "fence_changes"
 )
 
 // updatedNow is lastUpdated of a write: the later of the transaction's clock
@@ -41,6 +46,15 @@ var statements = map[string]string{
 	stmtBegin:  `BEGIN ISOLATION LEVEL READ COMMITTED`,
 	stmtCommit: `COMMIT`,
 	stmtNow:    `SELECT date_trunc('milliseconds', now()), pg_current_xact_id()`,
+
+	stmtNowFenced:    `SELECT date_trunc('milliseconds', now()), pg_current_xact_id(), pg_advisory_xact_lock_shared(4, 2)`,
+	stmtNowChanging:  `SELECT date_trunc('milliseconds', now()), pg_current_xact_id(), pg_advisory_xact_lock(4, 1)`,
+	stmtNowBoth:      `SELECT date_trunc('milliseconds', now()), pg_current_xact_id(), pg_advisory_xact_lock(4, 1), fence_changes()`,
+	stmtFenceChanges: `SELECT fence_changes()`,
+	stmtCheckBasis: `SELECT refuse_stale(domain, version, cache_lineage(epoch)) FROM cache_version
+WHERE version < CASE domain WHEN 'validation' THEN $1::bigint WHEN 'routing' THEN $3::bigint ELSE $5::bigint END
+OR version > CASE domain WHEN 'validation' THEN $2::bigint WHEN 'routing' THEN $4::bigint ELSE $6::bigint END
+OR cache_lineage(epoch) <> $7::text`,
 
 	stmtRead: `SELECT k.ord, v.version, v.updated, v.method, v.meta, v.body
 FROM unnest($1::smallint[], $2::text[]) WITH ORDINALITY AS k(type, id, ord)

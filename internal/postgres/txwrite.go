@@ -62,8 +62,14 @@ func (t *tx) items(writes []*fhir.Write) ([]*item, error) {
 
 func (t *tx) apply(ctx context.Context, p *pipeline, items, sorted []*item) error {
 	var damaged error
-	p.send(stmtNow, func(v [][]byte) { t.state.now, t.state.xid = getInt8(v[0]), uint64(getInt8(v[1])) })
+	f := t.store.fencingOf(items)
+	// Names before the fence: whoever holds it never waits for another's.
 	t.addNames(p, items)
+	if f != unfenced {
+		// An instance that is stopped now must not keep the others from changes.
+		p.query(`SET LOCAL idle_in_transaction_session_timeout = '2s'`)
+	}
+	enterFence(p, f, items, func(v [][]byte) { t.state.now, t.state.xid = getInt8(v[0]), uint64(getInt8(v[1])) })
 	if !allCreates(items) {
 		lock(p, sorted, &damaged)
 		if err := p.flush(); err != nil {
@@ -88,6 +94,7 @@ func (t *tx) apply(ctx context.Context, p *pipeline, items, sorted []*item) erro
 		return errLostInsert
 	}
 	write(p, sorted)
+	leaveFence(p, f, items)
 	return p.flush()
 }
 

@@ -22,7 +22,8 @@ func (a *api) complete(request *interaction.Request, in *incoming, out *outgoing
 		// RFC 9110, section 13.1.3: a date that cannot be read is ignored.
 		request.IfModifiedSince, _ = http.ParseTime(since)
 	}
-	request.Return, request.Handling = preferences(in.Header["Prefer"])
+	request.Return, request.Handling, request.RespondAsync = preferences(in.Header["Prefer"])
+	request.CacheVersion = in.header(cacheVersion)
 	switch in.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch:
 		return a.takeBody(request, in, out)

@@ -9,10 +9,10 @@ import (
 // origin may call, without cookies.
 var (
 	corsOrigin  = []string{"*"}
-	corsExposed = []string{"ETag, Location, Content-Location, Last-Modified, X-Request-Id"}
+	corsExposed = []string{"ETag, Location, Content-Location, Last-Modified, X-Request-Id, " + cacheVersion}
 	corsMethods = []string{"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"}
 	corsHeaders = []string{"Accept, Authorization, Content-Encoding, Content-Type, If-Match, If-Modified-Since, " +
-		"If-None-Exist, If-None-Match, Prefer, X-Request-Id, X-Security-Context"}
+		"If-None-Exist, If-None-Match, Prefer, X-Request-Id, X-Security-Context, " + cacheVersion}
 	corsMaxAge = []string{"3600"}
 )
 

@@ -119,7 +119,7 @@ func FuzzPrefer(f *testing.F) {
 	f.Add("return=minimal; handling=strict, respond-async")
 	f.Add(`return="representation",,;=`)
 	f.Fuzz(func(t *testing.T, header string) {
-		returns, handling := preferences([]string{header})
+		returns, handling, _ := preferences([]string{header})
 		if handling != interaction.HandlingStrict && handling != interaction.HandlingLenient {
 			t.Fatalf("handling %q", handling)
 		}

@@ -10,9 +10,10 @@ import (
 // (https://www.rfc-editor.org/rfc/rfc7240, https://hl7.org/fhir/R4/http.html#ops).
 // The first of two equal names counts; what is not understood is ignored. The
 // return is empty where none was stated.
-func preferences(headers []string) (interaction.Return, interaction.Handling) {
+func preferences(headers []string) (interaction.Return, interaction.Handling, bool) {
 	var returns interaction.Return
 	var handling interaction.Handling
+	async := false
 	for _, header := range headers {
 		for list := range elements(header, ',') {
 			// FHIR's examples join preferences with semicolons, too.
@@ -24,6 +25,8 @@ func preferences(headers []string) (interaction.Return, interaction.Handling) {
 					if returns == "" {
 						returns = returnOf(value)
 					}
+				case "respond-async":
+					async = true
 				case "handling":
 					if handling == "" {
 						handling = handlingOf(value)
@@ -35,7 +38,7 @@ func preferences(headers []string) (interaction.Return, interaction.Handling) {
 	if handling == "" {
 		handling = interaction.HandlingLenient
 	}
-	return returns, handling
+	return returns, handling, async
 }
 
 func returnOf(value string) interaction.Return {

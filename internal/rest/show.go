@@ -45,6 +45,10 @@ func writes(name interaction.Name) bool {
 	return false
 }
 
+// cacheVersion is the header that says which version of the caches a change has
+// made, or must be known.
+const cacheVersion = "X-Starling-Cache-Version"
+
 // version writes the headers that name the version shown.
 func (out *outgoing) version(response *interaction.Response) {
 	switch {
@@ -52,6 +56,9 @@ func (out *outgoing) version(response *interaction.Response) {
 		out.set("Etag", response.ETag)
 	case response.VersionID > 0:
 		out.set("Etag", interaction.ETagOf(response.VersionID))
+	}
+	if response.CacheVersion != "" {
+		out.set(cacheVersion, response.CacheVersion)
 	}
 	if !response.LastUpdated.IsZero() {
 		out.set("Last-Modified", response.LastUpdated.UTC().Format(http.TimeFormat))

@@ -1,0 +1,97 @@
+package interaction
+
+import (
+	"context"
+	"errors"
+
+	"starling/internal/fhir"
+)
+
+// Caches are what the instance holds of system resources: profiles and
+// terminology, search parameters, subscriptions.
+type Caches interface {
+	// Begin waits until what is held may be used: it is known to be current within
+	// the lease, and is of the version wanted (Request.CacheVersion) or a later
+	// one. What is written under the context it gives is refused with
+	// fhir.ErrStale if what is held has been replaced by then. async: who changes
+	// system resources does not wait for the other instances.
+	Begin(ctx context.Context, wanted string, async bool) (context.Context, error)
+	// Confirm is called when the answer is ready, with the context of Begin. It
+	// fails if what the answer rests on may be out of date by now.
+	Confirm(ctx context.Context) error
+	// Renew reads anew what is held.
+	Renew(ctx context.Context) error
+	// Reached is the version made by the changes under the context; empty if
+	// there were none.
+	Reached(ctx context.Context) string
+}
+
+// maxRenewals bounds how often a request is carried out again because system
+// resources were changed meanwhile.
+const maxRenewals = 100
+
+// Serve carries out one interaction. Its error is an *fhir.Error, or the
+// server's own fault.
+func (s *Service) Serve(ctx context.Context, request *Request) (*Response, error) {
+	if s.Caches == nil || !usesCaches(request.Interaction) {
+		return s.serve(ctx, request)
+	}
+	for renewals := 0; ; renewals++ {
+		using, err := s.Caches.Begin(ctx, request.CacheVersion, request.RespondAsync)
+		if err != nil {
+			return nil, err
+		}
+		response, err := s.serve(using, request)
+		switch {
+		case errors.Is(err, fhir.ErrStale):
+		case err == nil && changes(request.Interaction):
+			// The store has seen to it.
+			response.CacheVersion = s.Caches.Reached(using)
+			return response, nil
+		case err != nil && !decided(err) || s.Caches.Confirm(using) == nil:
+			return response, err
+		default:
+			err = fhir.NewError(fhir.KindUnavailable, fhir.IssueTransient, "the server was stopped while it worked on the answer; try again").Because(fhir.ErrStale)
+		}
+		if renewals == maxRenewals || ctx.Err() != nil {
+			return nil, err
+		}
+		if err := s.Caches.Renew(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// usesCaches reports whether an answer may rest on system resources as the
+// instance holds them.
+func usesCaches(name Name) bool {
+	switch name {
+	case Read, VRead, HistoryInstance, HistoryType, HistorySystem:
+		return false
+	}
+	return true
+}
+
+// changes reports whether a success has been committed, or confirmed entry by
+// entry.
+func changes(name Name) bool {
+	switch name {
+	case Create, Update, ConditionalUpdate, Patch, ConditionalPatch, Delete, ConditionalDelete, Batch:
+		return true
+	}
+	return false
+}
+
+// decided reports whether a failure is a judgement of the request, so that
+// nothing was written and what is held may have been the reason.
+func decided(err error) bool {
+	var failure *fhir.Error
+	if !errors.As(err, &failure) {
+		return false
+	}
+	switch failure.Kind {
+	case fhir.KindInvalid, fhir.KindUnprocessable, fhir.KindNotFound, fhir.KindMethodNotAllowed:
+		return true
+	}
+	return false
+}
