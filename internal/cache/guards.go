@@ -7,6 +7,5 @@ type guards struct {
 	fillFence   bool // a fill replaces only an older one
 	writeFence  bool // writes carry what they rest on
 	lease       bool // what has not been proved current for L is not used
-	probe       bool // versions are read although nothing was heard
 	barrier     bool // who changes system resources waits for the members
 }
