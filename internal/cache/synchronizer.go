@@ -92,23 +92,20 @@ func start(ctx context.Context, s *Synchronizer) (*Synchronizer, error) {
 	s.stop = stop
 	ready := make(chan struct{})
 	s.done.Go(func() { s.listen(running, sync.OnceFunc(func() { close(ready) })) })
-	if s.without.listenFirst {
-		close(ready)
-		ready = make(chan struct{})
-		close(ready)
-	}
-	select {
-	case <-ready:
-	case <-ctx.Done():
-		s.Close()
-		return nil, ctx.Err()
+	if !s.without.listenFirst {
+		select {
+		case <-ready:
+		case <-ctx.Done():
+			s.Close()
+			return nil, ctx.Err()
+		}
 	}
 	member := s.member
 	if err := s.store.Join(ctx, &member); err != nil {
 		s.Close()
 		return nil, err
 	}
-	if err := FillOnce(ctx, s.store, s.caches...); err != nil {
+	if err := fillAll(ctx, s.store, s.clock, s.caches); err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -126,8 +123,12 @@ func start(ctx context.Context, s *Synchronizer) (*Synchronizer, error) {
 // FillOnce fills the caches without keeping them in step: all that a
 // deployment with --cache-sync=off does.
 func FillOnce(ctx context.Context, store fhir.DomainStore, caches ...Filled) error {
+	return fillAll(ctx, store, sinceBoot, caches)
+}
+
+func fillAll(ctx context.Context, store fhir.DomainStore, clock func() time.Duration, caches []Filled) error {
 	for _, c := range caches {
-		if err := c.fill(ctx, store, sinceBoot); err != nil {
+		if err := c.fill(ctx, store, clock); err != nil {
 			return err
 		}
 	}
