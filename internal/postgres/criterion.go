@@ -26,6 +26,9 @@ type compiled struct {
 	// joined says that set and test go to other resources; slow, that set looks
 	// many of them up for each rid it gives.
 	joined, slow bool
+	// begins is a condition on no row: what set goes out from is so little that set
+	// is soon counted. nil if set is not joined or that cannot be told.
+	begins func() string
 	// test is a condition that holds exactly when the criterion does. It looks
 	// at the row r and what that refers to, never at a whole set.
 	test func() string
@@ -207,7 +210,7 @@ func (c *criterionCompiler) and(k fhir.And) (compiled, error) {
 		all.joined = all.joined || part.joined
 	}
 	if driver := likely(parts); driver >= 0 {
-		all.set, all.most = parts[driver].set, parts[driver].most
+		all.set, all.most, all.begins = parts[driver].set, parts[driver].most, parts[driver].begins
 	}
 	test := join(tests, ` AND `)
 	all.test = func() string { return `(` + test() + `)` }
@@ -244,6 +247,7 @@ func (c *criterionCompiler) anyOf(choices []compiled) compiled {
 	}
 	one := compiled{exact: true}
 	var sets, tests []func() string
+	var begins []func() string
 	hashed, known := 0, 0
 	for i := range some {
 		part := &some[i]
@@ -253,6 +257,9 @@ func (c *criterionCompiler) anyOf(choices []compiled) compiled {
 		}
 		one.exact, one.joined = one.exact && part.exact, one.joined || part.joined
 		one.slow = one.slow || part.slow
+		if part.joined {
+			begins = append(begins, part.begins)
+		}
 		if len(part.hashes) > 0 {
 			hashed, one.hashes = hashed+1, append(one.hashes, part.hashes...)
 		}
@@ -264,6 +271,9 @@ func (c *criterionCompiler) anyOf(choices []compiled) compiled {
 	one.test = func() string { return `(` + test() + `)` }
 	if known < len(some) {
 		one.most = 0
+	}
+	if one.joined && !slices.ContainsFunc(begins, func(f func() string) bool { return f == nil }) {
+		one.begins = join(begins, ` AND `)
 	}
 	switch {
 	case len(sets) < len(some):

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"strconv"
 	"strings"
 
 	"starling/internal/fhir"
@@ -45,6 +46,28 @@ func (c *criterionCompiler) lookup(link int64) string {
 	return `(SELECT * FROM resource WHERE self = u.term # ` + c.sql.arg(link) + ` OFFSET 0)`
 }
 
+// begun is how many resources a set may go out from without a second thought.
+const begun = 20
+
+// begins is the condition compiled.begins of a set that goes out from the
+// resources which meet a criterion. Of a nested one the outer begins are asked
+// only if the inner ones are few.
+func begins(inner *compiled) func() string {
+	parts := inner.list()
+	driver := likely(parts)
+	if driver < 0 || parts[driver].joined && parts[driver].begins == nil {
+		return nil
+	}
+	from := parts[driver]
+	return func() string {
+		few := `(SELECT count(*) FROM (SELECT FROM (` + from.set() + `) s LIMIT ` + strconv.Itoa(begun) + `) s) < ` + strconv.Itoa(begun)
+		if from.begins != nil {
+			return `CASE WHEN ` + from.begins() + ` THEN ` + few + ` ELSE false END`
+		}
+		return few
+	}
+}
+
 // chain: https://hl7.org/fhir/R4/search.html#chaining. Its set goes from the
 // targets to those that refer to them, its test from a resource to its targets.
 func (c *criterionCompiler) chain(k fhir.Chain) (compiled, error) {
@@ -61,7 +84,7 @@ func (c *criterionCompiler) chain(k fhir.Chain) (compiled, error) {
 			c.lookup(link) + ` r WHERE ` + target.isCurrent(`r`) + ` AND ` + inner.test() + ` OFFSET 0) t WHERE u.term & 3 = 3)`
 	}}
 	if inner.set != nil {
-		chain.exact = true
+		chain.exact, chain.begins = true, begins(&inner)
 		chain.set = func() string {
 			return `SELECT k.rid FROM (SELECT r.self` + target.found(&inner) +
 				` OFFSET 0) t CROSS JOIN LATERAL (SELECT k.rid FROM search_key k WHERE k.hash = t.self # ` + c.sql.arg(link) + ` OFFSET 0) k`
@@ -89,7 +112,7 @@ func (c *criterionCompiler) reverse(k fhir.Has) (compiled, error) {
 			source.isCurrent(`r`) + ` AND ` + inner.test() + ` OFFSET 0) s WHERE k.hash = r.self # ` + c.sql.arg(link) + `)`
 	}}
 	if inner.set != nil {
-		has.exact = true
+		has.exact, has.begins = true, begins(&inner)
 		has.set = func() string {
 			return `SELECT t.rid FROM (SELECT r.terms` + source.found(&inner) +
 				` OFFSET 0) s CROSS JOIN LATERAL unnest(s.terms) u(term) CROSS JOIN LATERAL (SELECT t.rid FROM ` +

@@ -19,12 +19,15 @@ const mostSized = 8
 
 // looks are how sets are looked at, in turn, until one is found to be small:
 // first over a few rids, since most searches have a set that is smaller. Walks
-// over other resources cost more, and come last.
-var looks = []look{{limit: few / 10}, {limit: few}, {limit: few, joined: true}}
+// over other resources are among them if they begin at a few, since to test a
+// candidate for them costs several look-ups; other such walks come last.
+var looks = []look{{limit: few / 10}, {limit: few}, {limit: few, wide: true}}
 
 type look struct {
-	limit  int
-	joined bool
+	limit int
+	// wide says that walks over other resources are looked at, whatever they begin
+	// with, and nothing else.
+	wide bool
 }
 
 // sizesOf looks at the sets of a search in which it matters which one drives:
@@ -77,19 +80,27 @@ func (s *Store) sizesSQL(b *sqlBuilder, query *fhir.SearchQuery, found sizes, lo
 		}
 		for i := range one.parts {
 			part := &one.parts[i]
-			if part.set == nil || part.most > 0 || part.joined != look.joined {
+			bounded := !part.joined || part.begins != nil
+			if part.set == nil || part.most > 0 || !bounded && !look.wide || !part.joined && look.wide {
 				continue
 			}
 			limit := look.limit
 			if part.slow {
-				limit = fewJoined
+				limit = min(limit, fewJoined)
 			}
 			between := `, `
 			if len(into) == 0 {
 				between = `SELECT `
 			}
-			b.write(between, `(SELECT CASE WHEN count(*) < `, strconv.Itoa(limit), ` THEN count(*)::int ELSE `, strconv.Itoa(few), ` END FROM (SELECT FROM (`,
+			b.write(between)
+			if part.joined && !look.wide {
+				b.write(`CASE WHEN `, part.begins(), ` THEN `)
+			}
+			b.write(`(SELECT CASE WHEN count(*) < `, strconv.Itoa(limit), ` THEN count(*)::int ELSE `, strconv.Itoa(few), ` END FROM (SELECT FROM (`,
 				part.set(), `) s LIMIT `, strconv.Itoa(limit), `) s)`)
+			if part.joined && !look.wide {
+				b.write(` ELSE `, strconv.Itoa(few), ` END`)
+			}
 			into = append(into, &of[i])
 		}
 	}
