@@ -8,6 +8,8 @@ type SortKey struct {
 	Param      string
 	Kind       SortKind
 	Descending bool
+	// Single says that a valid resource has at most one value for it.
+	Single bool
 	// Text, for SortText, reads the values from a resource: the least and the
 	// greatest in the order of bytes. ok is false if there are none.
 	Text func(resource *Resource) (least, greatest string, ok bool)

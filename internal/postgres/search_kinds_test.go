@@ -79,7 +79,7 @@ func oneDay(random *rand.Rand) fhir.Criterion {
 	return dated("date", fhir.PrefixEqual, day, day.AddDate(0, 0, 1))
 }
 
-var latestFirst = fhir.SortKey{Kind: fhir.SortDate, Param: "date", Descending: true}
+var latestFirst = fhir.SortKey{Kind: fhir.SortDate, Param: "date", Descending: true, Single: true}
 
 // searchKinds are all kinds of queries: of each type of parameter alone and
 // together with others, joins, sorts, totals and searches of many types.

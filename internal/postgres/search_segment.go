@@ -69,9 +69,12 @@ func (w *segmentWalk) write(b *sqlBuilder, t fhir.ResourceType, limit, first int
 	span := w.span(b, t, column)
 	switch {
 	case first > 0:
-		b.write(`(SELECT * FROM `, table, ` WHERE `, span)
+		b.write(`(SELECT * FROM `, table, ` WHERE `, span, w.sameDates(b))
 		w.order(b, column, first)
 		b.write(`) `, table[len(table)-1:])
+		span = `true`
+	case w.segment == 0 && inOrder(w.query):
+		b.write(`(SELECT * FROM `, table, ` WHERE `, span, w.sameDates(b), ` ORDER BY `, column, w.direction(), ` OFFSET 0) w`)
 		span = `true`
 	case w.large():
 		// A long walk: what is no match is told from the sets of the criteria, read

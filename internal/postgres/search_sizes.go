@@ -37,7 +37,10 @@ func (s *Store) sizesOf(ctx context.Context, conn *pgx.Conn, query *fhir.SearchQ
 	if query.Criteria == nil || len(query.Types) > mostSized {
 		return nil, nil
 	}
-	found := sizes{}
+	found, looks := sizes{}, looks
+	if inOrder(query) {
+		looks = looks[:1] // beyond that the sort key is walked in any case
+	}
 	for _, look := range looks {
 		var b sqlBuilder
 		into, err := s.sizesSQL(&b, query, found, look)

@@ -28,6 +28,8 @@ func (q *searching) sorted(ctx context.Context) ([]hit, error) {
 		limit = textSet
 	case q.query.Criteria == nil:
 		return q.walk(ctx)
+	case q.large() && inOrder(q.query):
+		return q.walkSegment(ctx, 0, q.wanted())
 	case q.large():
 		// Among many a page is mostly full soon.
 		hits, full, err := q.beginning(ctx)

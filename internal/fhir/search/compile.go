@@ -28,11 +28,14 @@ type parameter struct {
 	// elements are the elements the parameter takes values from.
 	elements []*take
 	ways     []string // to the elements
+	first    place    // of the elements
 	// target is the one type that all its references are filtered for.
 	target fhir.ResourceType
 	// dynamic says that some values come from FHIRPath, of types known only
 	// when it is evaluated.
 	dynamic bool
+	// repeats says that a valid resource may have several values for it.
+	repeats bool
 	// composite is what a composite parameter has instead of elements.
 	composite *compositeParameter
 }
@@ -116,6 +119,7 @@ func (c *compiler) parameter(d *definition.SearchParameter) error {
 		for p.target = range targets {
 		}
 	}
+	p.repeats = p.repeats || p.dynamic
 	if p.dynamic || len(p.elements) > 0 {
 		c.out.byCode[d.Code] = p
 	}
@@ -127,10 +131,17 @@ type place struct {
 	way     []pathOp // fields by JSON name, and filters
 	typ     string
 	element *definition.Element
+	many    bool // an element on the way may repeat
 }
 
 func (p place) to(op pathOp, typ string, element *definition.Element) place {
-	return place{append(slices.Clip(p.way), op), typ, element}
+	return place{append(slices.Clip(p.way), op), typ, element, p.many || op.kind == pathField && element.Max != 1}
+}
+
+// beside reports whether two places are types of one choice.
+func (p place) beside(other place) bool {
+	n := len(p.way)
+	return p.element == other.element && n > 0 && n == len(other.way) && slices.Equal(p.way[:n-1], other.way[:n-1])
 }
 
 // places follows a path from the type's root to where it ends.
@@ -220,6 +231,11 @@ func (c *compiler) take(root *step, p *parameter, at place) {
 	t := &take{param: p.code, typ: at.typ, element: at.element, read: read}
 	if p.definition.Type == "token" && at.typ == "code" {
 		t.implied = c.search.impliedBy(at.element.Binding)
+	}
+	// The types of one choice exclude each other.
+	p.repeats = p.repeats || at.many || len(p.elements) > 0 && !at.beside(p.first)
+	if len(p.elements) == 0 {
+		p.first = at
 	}
 	p.elements = append(p.elements, t)
 	p.ways = append(p.ways, wayText(at))

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"strings"
 
 	"starling/internal/fhir"
@@ -81,6 +82,7 @@ func (p *planning) sortKey(q *queryParameter, name string, key *fhir.SortKey) er
 		return q.unsupported("there is no order for parameters of the type " + of.of[0].definition.Type)
 	}
 	key.Param, key.Kind = name, kind
+	key.Single = !slices.ContainsFunc(of.of, func(of *parameter) bool { return of.repeats })
 	if kind == fhir.SortText {
 		key.Text = p.search.sortText(name, p.base)
 	}
