@@ -21,6 +21,19 @@ func (w *segmentWalk) sameDates(b *sqlBuilder) (text string) {
 	return text
 }
 
+// behind leaves out the rows that equal the cursor's and were shown before it:
+// many may, and a walk over them alone would have to be made again, longer.
+func (w *segmentWalk) behind(b *sqlBuilder, column string) string {
+	if !w.bound || len(w.query.Sort) > 1 {
+		return ``
+	}
+	shown := ` <= `
+	if w.backward() {
+		shown = ` >= `
+	}
+	return ` AND NOT (` + column + ` = ` + b.arg(timestamp(w.cursor.values[w.segment].number)) + ` AND w.rid` + shown + b.arg(w.cursor.RID) + `)`
+}
+
 // sameDates are the criteria on the one date that is the first sort key.
 func sameDates(query *fhir.SearchQuery) (same []fhir.Date) {
 	if len(query.Sort) == 0 || len(query.Types) != 1 || query.Sort[0].Kind != fhir.SortDate || !query.Sort[0].Single {

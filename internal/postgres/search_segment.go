@@ -74,8 +74,9 @@ func (w *segmentWalk) write(b *sqlBuilder, t fhir.ResourceType, limit, first int
 		b.write(`) `, table[len(table)-1:])
 		span = `true`
 	case w.segment == 0 && inOrder(w.query):
-		b.write(`(SELECT * FROM `, table, ` WHERE `, span, w.sameDates(b), ` ORDER BY `, column, w.direction(), ` OFFSET 0) w`)
-		span = `true`
+		// As a subquery it would be sorted as a whole, and not walked to the page's end.
+		b.write(table)
+		span += w.sameDates(b) + w.behind(b, column)
 	case w.large():
 		// A long walk: what is no match is told from the sets of the criteria, read
 		// once, and not looked up. CASE keeps the planner from making it a join.
