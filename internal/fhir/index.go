@@ -22,6 +22,21 @@ type Index struct {
 	Names      []NameValue
 	// Text is nil where no words are indexed.
 	Text *TextValue
+	// Contained are the resources it contains, at most MostContained of a type; of
+	// those none contains another or has a Text.
+	Contained []ContainedIndex
+}
+
+// MostContained is how many contained resources of one type in one resource are
+// indexed.
+const MostContained = 32
+
+// ContainedIndex is what a contained resource is found by. References between
+// those of one resource have the URL "#id" in either's index.
+type ContainedIndex struct {
+	Type  ResourceType
+	ID    string
+	Index *Index
 }
 
 // TypedIdentifier is an Identifier's value with a coding of its type, for
@@ -66,8 +81,7 @@ type ReferenceValue struct {
 	ID      string
 	Version string // of a versioned reference, else ""
 	// URL is an absolute reference elsewhere or a canonical, either without
-	// its version, or "#id" of a contained resource, which no search asks for:
-	// it only makes the parameter not missing.
+	// its version, or "#id" of a contained resource, which only chains follow.
 	URL string
 	// Identifier is Reference.identifier, for :identifier.
 	Identifier *TokenValue

@@ -3,7 +3,7 @@ package fhir
 // SearchQuery is a planned search: parameters resolved, values parsed. It holds
 // no text of SQL and names no table.
 type SearchQuery struct {
-	Types    []ResourceType // at least one
+	Types    []ResourceType // at least one; AnyType alone if Criteria are Contained
 	Criteria Criterion      // nil: all
 	Count    int            // resources a page; 0 with Total for a count alone
 	Total    TotalMode
@@ -15,10 +15,16 @@ type SearchQuery struct {
 	// Includes and RevIncludes are for whoever writes the answer: the store
 	// finds matches alone.
 	Includes, RevIncludes []Include
+	// AsContained asks of a search whose Criteria are Contained which contained
+	// resources meet it, in SearchPage.Contained, and counts these.
+	AsContained bool
 	// Untyped are ids in it without a type that may be of several; it is for
 	// whoever runs the search to see that they are not.
 	Untyped []UntypedID
 }
+
+// AnyType stands for resources of all types.
+const AnyType ResourceType = ""
 
 // UntypedID is the value of a reference parameter that may be the id of resources
 // of several types.
@@ -46,9 +52,16 @@ type SearchPage struct {
 	// are only likely.
 	Next, Previous string
 	Total          int64 // -1 if not counted
+	// Contained has for each match, if the query has AsContained, the contained
+	// resources that meet the criteria: each by its place among those of its type
+	// in the match, and Itself for the match.
+	Contained [][]int
 	// Estimated says that Total is the planner's estimate.
 	Estimated bool
 }
+
+// Itself is the place of a match that meets a Contained itself.
+const Itself = -1
 
 // Criterion is a condition on a resource, a tree of the types below.
 type Criterion interface{ criterion() }
@@ -237,7 +250,8 @@ type Composite struct {
 }
 
 // Chain holds when the resource refers by a parameter to a current resource of
-// a type that meets a criterion of that type.
+// a type that meets a criterion of that type, or to one that is contained with
+// it.
 type Chain struct {
 	Param string
 	Type  ResourceType
@@ -246,6 +260,17 @@ type Chain struct {
 	// Version, if it has one, is its TokenValue for the parameter version.
 	Canonical bool
 	Criterion Criterion
+}
+
+// Contained holds for resources that contain a resource of a type that meets a
+// criterion of that type (nil: any), and with Itself for those that are of the
+// type and meet it themselves. It is a search's only criterion. A contained
+// resource has the id it has in its container, and nothing but chains in it may
+// go to other resources.
+type Contained struct {
+	Type      ResourceType
+	Criterion Criterion
+	Itself    bool
 }
 
 // Has holds when a current resource of a type that meets a criterion of that
@@ -297,3 +322,4 @@ func (Near) criterion()        {}
 func (URIBelow) criterion()    {}
 func (Chain) criterion()       {}
 func (Has) criterion()         {}
+func (Contained) criterion()   {}

@@ -87,8 +87,16 @@ func (s *Service) appendForm(dst []byte, resource *fhir.Resource, f form) ([]byt
 	if err != nil {
 		return nil, err
 	}
-	root, definitions := tree.Root(), s.Definitions.Type(string(resource.Type)).Root
-	dst = appendString(append(dst, `{"resourceType":`...), string(resource.Type))
+	return s.appendPartial(dst, resource.Type, tree.Root(), f), nil
+}
+
+// appendPartial appends a resource that is not shown whole.
+func (s *Service) appendPartial(dst []byte, t fhir.ResourceType, root element.Node, f form) []byte {
+	definitions := s.Definitions.Type(string(t)).Root
+	dst = appendString(append(dst, `{"resourceType":`...), string(t))
+	if !root.Get("meta").Exists() {
+		dst = append(append(append(dst, `,"meta":{"tag":[`...), subsetted...), "]}"...)
+	}
 	for member := range root.Children() {
 		switch name := member.Name(); name {
 		case "resourceType":
@@ -96,13 +104,13 @@ func (s *Service) appendForm(dst []byte, resource *fhir.Resource, f form) ([]byt
 			dst = appendSubsetted(append(dst, `,"meta":`...), member)
 		default:
 			property, known := definitions.Property(name)
-			if known && f.shows(resource.Type, property.Element) {
+			if known && f.shows(t, property.Element) {
 				dst = append(appendString(append(dst, ','), name), ':')
 				dst = f.appendPart(dst, member, property)
 			}
 		}
 	}
-	return append(dst, '}'), nil
+	return append(dst, '}')
 }
 
 // shows reports whether the form has that element of the resource itself.

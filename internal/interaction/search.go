@@ -129,6 +129,9 @@ func (s *Service) plan(ctx context.Context, request *Request) (*searchPlan, erro
 		}
 	}
 	if request.Interaction == SearchCompartment {
+		if _, ok := query.Criteria.(fhir.Contained); ok {
+			return nil, fhir.NewError(fhir.KindInvalid, fhir.IssueNotSupported, "Contained resources are not searched in compartments.")
+		}
 		query.Criteria = s.within(request, query)
 	}
 	return &searchPlan{request, query, f, unknown}, nil
@@ -208,6 +211,12 @@ func (s *Service) searchset(plan *searchPlan, page *fhir.SearchPage, added *incl
 	b.total(page.Total)
 	for _, link := range links {
 		b.link(link.relation, link.url)
+	}
+	if plan.query.AsContained {
+		if err := s.addContained(b, plan, page); err != nil {
+			return nil, err
+		}
+		page.Matches = nil
 	}
 	add := func(resource *fhir.Resource, mode string) error {
 		b.entry()

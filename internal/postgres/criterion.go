@@ -123,10 +123,26 @@ type criterionCompiler struct {
 	typ    fhir.ResourceType
 	typeID int16
 	types  map[fhir.ResourceType]int16
+	// contained is how many contained resources of a type a resource has at the
+	// most, as far as the search needs to know.
+	contained map[fhir.ResourceType]int
+	// inside says that the criteria are of a contained resource, whose values the
+	// row r has under typ; typeID is 0.
+	inside bool
 }
 
 func (c *criterionCompiler) compile(criterion fhir.Criterion) (compiled, error) {
+	if c.inside {
+		if one, ok := c.ofContained(criterion); ok {
+			return one, nil
+		}
+	}
 	switch k := criterion.(type) {
+	case aware:
+		c.contained = k.contained
+		return c.compile(k.Criterion)
+	case fhir.Contained:
+		return c.containing(k)
 	case fhir.And:
 		return c.and(k)
 	case fhir.Or:
@@ -166,7 +182,7 @@ func (c *criterionCompiler) compile(criterion fhir.Criterion) (compiled, error) 
 	case fhir.Composite:
 		return c.composite(k)
 	case fhir.Chain:
-		return c.chain(k)
+		return c.chains(k)
 	case fhir.Has:
 		return c.reverse(k)
 	case fhir.URI:

@@ -13,11 +13,15 @@ func (c *criterionCompiler) of(t fhir.ResourceType) (*criterionCompiler, error) 
 	if !ok {
 		return nil, fhir.NewError(fhir.KindNotFound, fhir.IssueNotSupported, "unknown resource type")
 	}
-	return &criterionCompiler{sql: c.sql, hash: c.hash, typ: t, typeID: number, types: c.types}, nil
+	return &criterionCompiler{sql: c.sql, hash: c.hash, typ: t, typeID: number, types: c.types, contained: c.contained}, nil
 }
 
-// isCurrent says that a row of resource is a current one of the type.
+// isCurrent says that a row of resource is a current one of the type, if
+// there is one.
 func (c *criterionCompiler) isCurrent(row string) string {
+	if c.typeID == 0 {
+		return `NOT ` + row + `.deleted`
+	}
 	return row + `.type = ` + c.sql.arg(c.typeID) + ` AND NOT ` + row + `.deleted`
 }
 

@@ -24,6 +24,18 @@ func (h hasher) entriesOf(t fhir.ResourceType, index *fhir.Index) entries {
 	if index == nil {
 		return entries{}
 	}
+	e := h.valuesOf(t, index)
+	if len(index.Contained) > 0 {
+		h.contained(&e, t, index)
+	}
+	slices.Sort(e.terms)
+	e.terms = slices.Compact(e.terms)
+	e.ranges.normalize()
+	return e
+}
+
+// valuesOf computes the entries of the values of an index, unsorted.
+func (h hasher) valuesOf(t fhir.ResourceType, index *fhir.Index) entries {
 	e := entries{terms: make([]int64, 0, 3*len(index.Tokens)+4*len(index.References)+2*len(index.Strings)+
 		len(index.Dates)+len(index.Numbers)+len(index.Quantities)+2*len(index.URIs)+len(index.Names))}
 	add := func(param string, kind termKind, parts ...string) {
@@ -110,9 +122,6 @@ func (h hasher) entriesOf(t fhir.ResourceType, index *fhir.Index) entries {
 	for _, v := range index.Composites {
 		h.composite(&e, t, v)
 	}
-	slices.Sort(e.terms)
-	e.terms = slices.Compact(e.terms)
-	e.ranges.normalize()
 	return e
 }
 

@@ -31,12 +31,14 @@ const (
 	termName       termKind = 'x' // token: a name, which a row of its code finds
 	termNameAlone  termKind = 'X' // token: a name that no code goes with
 	termText       termKind = 'z' // the words of the resource, all together
+	termContains   termKind = '#' // that there is a contained resource
+	termInner      termKind = '^' // reference: to a contained resource
 	termPairExact  termKind = '=' // composite: two parts, one or both with their systems
 )
 
 func (k termKind) isRow() bool {
 	switch k {
-	case termCode, termFolded, termURL, termIdentifier, termPair, termNameAlone:
+	case termCode, termFolded, termURL, termIdentifier, termPair, termNameAlone, termContains:
 		return true
 	}
 	return false

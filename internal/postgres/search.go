@@ -26,6 +26,9 @@ func (s *Store) Search(ctx context.Context, query *fhir.SearchQuery) (*fhir.Sear
 	err := s.limited(ctx, func(ctx context.Context) error {
 		var sizes sizes
 		err := s.withConn(ctx, func(conn *pgx.Conn) (err error) {
+			if query, err = s.awareOfContained(ctx, conn, query); err != nil {
+				return err
+			}
 			sizes, err = s.sizesOf(ctx, conn, query)
 			return err
 		})
@@ -175,6 +178,9 @@ func (q *searching) bodies(ctx context.Context, page *fhir.SearchPage, hits []hi
 		}
 		page.Matches = append(page.Matches, hits[i].resource)
 	}
+	if q.query.AsContained {
+		return q.within(ctx, page, hits)
+	}
 	return nil
 }
 
@@ -218,7 +224,7 @@ func (s *Store) tests(b *sqlBuilder, t fhir.ResourceType, criteria fhir.Criterio
 
 func (s *Store) compile(b *sqlBuilder, t fhir.ResourceType, criteria fhir.Criterion) (typ int16, c compiled, err error) {
 	typ, ok := s.types.number[t]
-	if !ok {
+	if !ok && t != fhir.AnyType {
 		return 0, compiled{}, fhir.NewError(fhir.KindNotFound, fhir.IssueNotSupported, "unknown resource type")
 	}
 	if criteria == nil {

@@ -45,7 +45,7 @@ func (p place) order(column string) string {
 // row of each of its rids is tested for the rest.
 type scan struct {
 	sql   *sqlBuilder
-	typ   int16
+	typ   int16 // 0: any
 	parts []compiled
 	// never says that no resource of the type can match.
 	never bool
@@ -144,7 +144,12 @@ func (c *scan) matches() string {
 	return c.common(everywhere)
 }
 
-func (c *scan) current() string { return `r.type = ` + c.sql.arg(c.typ) + ` AND NOT r.deleted` }
+func (c *scan) current() string {
+	if c.typ == 0 {
+		return `NOT r.deleted`
+	}
+	return `r.type = ` + c.sql.arg(c.typ) + ` AND NOT r.deleted`
+}
 
 // lookup finds the current row for each rid of d.
 func (c *scan) lookup(tests string) {

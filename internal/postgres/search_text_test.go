@@ -59,6 +59,7 @@ func (v values) criteria() []fhir.Criterion {
 		fhir.Chain{Param: v.text, Type: "Patient", Criterion: token, Canonical: true},
 		fhir.Has{Type: "Patient", Param: v.text, Criterion: token},
 		fhir.Has{Type: "Patient", Param: v.text, Criterion: token, Canonical: true},
+		fhir.Contained{Type: "Patient", Criterion: token, Itself: true},
 	}
 	for _, match := range []fhir.StringMatch{fhir.StringStarts, fhir.StringContains, fhir.StringExact, fhir.StringEnds} {
 		list = append(list, fhir.String{Param: v.text, Match: match, Value: v.text})

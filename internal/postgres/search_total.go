@@ -86,6 +86,15 @@ func (s *Store) countSQL(b *sqlBuilder, query *fhir.SearchQuery, sizes sizes) er
 		case one.never:
 			continue
 		}
+		if query.AsContained {
+			inner, err := s.innerMatches(b, query.Criteria)
+			if err != nil {
+				return err
+			}
+			b.write(` UNION ALL SELECT coalesce(sum(cardinality(`, inner, `)), 0)`)
+			one.from(everywhere)
+			continue
+		}
 		b.write(` UNION ALL SELECT count(*)`)
 		if counts := one.matches(); counts != "" {
 			b.write(` FROM (`, counts, `) m`)

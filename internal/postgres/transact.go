@@ -191,6 +191,10 @@ func (t *tx) Search(ctx context.Context, query *fhir.SearchQuery) (*fhir.SearchP
 }
 
 func (t *tx) search(ctx context.Context, query *fhir.SearchQuery) (*fhir.SearchPage, error) {
+	query, err := t.store.awareOfContained(ctx, t.pgx, query)
+	if err != nil {
+		return nil, err
+	}
 	sizes, err := t.store.sizesOf(ctx, t.pgx, query)
 	if err != nil {
 		return nil, err

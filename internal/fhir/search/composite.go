@@ -172,7 +172,7 @@ func (x *extraction) composite(c *composite, n element.Node) {
 	value := fhir.CompositeValue{Param: c.param}
 	for _, part := range c.parts {
 		y := extractions.Get().(*extraction)
-		y.search, y.root, y.base = x.search, x.root, x.base
+		y.search, y.root, y.container, y.base = x.search, x.root, x.container, x.base
 		from := n
 		if part.resource {
 			from = x.root

@@ -15,27 +15,17 @@ const (
 
 // controls are the parameters that shape the result instead of choosing
 // matches (https://hl7.org/fhir/R4/search.html#modifyingresults). A nil one is
-// the business of whoever writes the answer.
+// the business of whoever writes the answer, or of containedMode.
 var controls = map[string]func(query *fhir.SearchQuery, q *queryParameter) error{
 	"_count":   setCount,
 	"_total":   setTotal,
 	"_summary": setSummary,
-	"_contained": func(_ *fhir.SearchQuery, q *queryParameter) error {
-		if q.value != "false" {
-			return q.unsupported("contained resources are not searched by themselves")
-		}
-		return nil
-	},
-	// Without contained resources among the matches both values mean the same.
-	"_containedType": func(_ *fhir.SearchQuery, q *queryParameter) error {
-		if q.value != "container" && q.value != "contained" {
-			return q.badValue(q.value, "container or contained")
-		}
-		return nil
-	},
-	"_elements": nil,
-	"_format":   nil,
-	"_pretty":   nil,
+	// They turn the search when all of it is planned.
+	"_contained":     nil,
+	"_containedType": nil,
+	"_elements":      nil,
+	"_format":        nil,
+	"_pretty":        nil,
 }
 
 // control applies one of the controls. It may be given once.

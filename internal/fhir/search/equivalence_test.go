@@ -59,7 +59,7 @@ func (e *equivalence) check(t tester, name string, root element.Node) {
 	}
 	e.found = map[string][]int{}
 	compiled, _ := e.search.parameters(typ)
-	x := extraction{search: e.search, root: root, base: base}
+	x := extraction{search: e.search, root: root, container: root, base: base}
 	x.walk(compiled.root, root)
 	for code, expressions := range e.expressions[typ] {
 		var want []int

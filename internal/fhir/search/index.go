@@ -16,8 +16,14 @@ func (s *Search) Index(t fhir.ResourceType, root element.Node, base string) (*fh
 	if err != nil {
 		return nil, err
 	}
+	index := s.indexOf(t, p, root, root, base)
+	return index, s.indexContained(index, root, base)
+}
+
+// indexOf indexes a resource that is container itself or contained in it.
+func (s *Search) indexOf(t fhir.ResourceType, p *parameters, root, container element.Node, base string) *fhir.Index {
 	x := extractions.Get().(*extraction)
-	x.search, x.root, x.base = s, root, base
+	x.search, x.root, x.container, x.base = s, root, container, base
 	x.walk(p.root, root)
 	for _, e := range p.others {
 		x.evaluate(e, t)
@@ -25,14 +31,16 @@ func (s *Search) Index(t fhir.ResourceType, root element.Node, base string) (*fh
 	index := x.index()
 	x.reset()
 	extractions.Put(x)
-	return index, nil
+	return index
 }
 
 // extraction is the work on one resource; its slices are used again.
 type extraction struct {
 	search *Search
 	root   element.Node
-	base   string
+	// container is what contains root, or root.
+	container element.Node
+	base      string
 
 	tokens     values[fhir.TokenValue]
 	references values[referenceValue]
@@ -111,5 +119,5 @@ func (x *extraction) reset() {
 	x.typed.reset()
 	x.positions.reset()
 	x.names.reset()
-	x.search, x.root, x.base = nil, element.Node{}, ""
+	x.search, x.root, x.container, x.base = nil, element.Node{}, element.Node{}, ""
 }

@@ -31,7 +31,17 @@ func (w world) meets(c fhir.Criterion, key fhir.Key, i *fhir.Index) bool {
 		return !w.meets(c.Criterion, key, i)
 	case fhir.IDIn:
 		return slices.Contains(c, key.ID)
+	case fhir.Contained:
+		if c.Itself && key.Type == c.Type && w.meets(c.Criterion, key, i) {
+			return true
+		}
+		return slices.ContainsFunc(i.Contained, func(in fhir.ContainedIndex) bool {
+			return in.Type == c.Type && inner{w, i}.meets(c.Criterion, in)
+		})
 	case fhir.Chain:
+		if followsInside(w, i, i, c) {
+			return true
+		}
 		for other, index := range w {
 			if other.Type == c.Type && refersTo(i, c.Param, c.Canonical, other, index) && w.meets(c.Criterion, other, index) {
 				return true
@@ -127,6 +137,39 @@ func (w world) meets(c fhir.Criterion, key fhir.Key, i *fhir.Index) bool {
 		})
 	}
 	panic("no such criterion")
+}
+
+// inner decides criteria on what a resource contains.
+type inner struct {
+	world     world
+	container *fhir.Index
+}
+
+func (n inner) meets(c fhir.Criterion, in fhir.ContainedIndex) bool {
+	switch c := c.(type) {
+	case fhir.And:
+		return !slices.ContainsFunc(c, func(c fhir.Criterion) bool { return !n.meets(c, in) })
+	case fhir.Or:
+		return slices.ContainsFunc(c, func(c fhir.Criterion) bool { return n.meets(c, in) })
+	case fhir.Not:
+		return !n.meets(c.Criterion, in)
+	case fhir.Has, fhir.Updated, fhir.Text:
+		return false
+	case fhir.Chain:
+		if followsInside(n.world, n.container, in.Index, c) {
+			return true
+		}
+	}
+	return n.world.meets(c, fhir.Key{Type: in.Type, ID: in.ID}, in.Index)
+}
+
+// followsInside holds for references of an index to what the container contains.
+func followsInside(w world, container, i *fhir.Index, c fhir.Chain) bool {
+	return slices.ContainsFunc(i.References, func(v fhir.ReferenceValue) bool {
+		return v.Param == c.Param && slices.ContainsFunc(container.Contained, func(in fhir.ContainedIndex) bool {
+			return v.URL == "#"+in.ID && in.Type == c.Type && inner{w, container}.meets(c.Criterion, in)
+		})
+	})
 }
 
 // metres is the length of the chord between two places, bent to the sphere.

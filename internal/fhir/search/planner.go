@@ -24,9 +24,13 @@ func (s *Search) Plan(types []fhir.ResourceType, rawQuery string, strict bool, b
 	p.untyped = &query.Untyped
 	seen := map[string]bool{}
 	var all fhir.And
+	var contained containedMode
 	for i := range given {
 		q := &given[i]
 		if set, ok := controls[q.code]; ok {
+			if set == nil {
+				set = contained.setter(q.code)
+			}
 			if err := control(query, q, set, seen); err != nil {
 				return nil, nil, err
 			}
@@ -54,6 +58,9 @@ func (s *Search) Plan(types []fhir.ResourceType, rawQuery string, strict bool, b
 		query.Total = fhir.TotalAccurate
 	}
 	query.Criteria = joined(all)
+	if err := contained.apply(query); err != nil {
+		return nil, nil, err
+	}
 	return query, unknown, nil
 }
 

@@ -77,9 +77,9 @@ func (x *extraction) literal(text string) fhir.ReferenceValue {
 // the container.
 func (x *extraction) contained(id string) fhir.ResourceType {
 	if id == "" {
-		return fhir.ResourceType(x.root.Get("resourceType").Str())
+		return fhir.ResourceType(x.container.Get("resourceType").Str())
 	}
-	for resource := range x.root.Get("contained").Children() {
+	for resource := range x.container.Get("contained").Children() {
 		if resource.Get("id").Str() == id {
 			return fhir.ResourceType(resource.Get("resourceType").Str())
 		}

@@ -31,6 +31,8 @@ func show(c fhir.Criterion) string {
 		return c.Param + "(" + showAll(c.Parts) + ")"
 	case fhir.Chain:
 		return c.Param + " -> " + by(c.Canonical) + string(c.Type) + "(" + show(c.Criterion) + ")"
+	case fhir.Contained:
+		return fmt.Sprintf("contained(%s %v %s)", c.Type, c.Itself, show(c.Criterion))
 	case fhir.Has:
 		return string(c.Type) + "(" + show(c.Criterion) + ") -> by " + by(c.Canonical) + c.Param
 	case fhir.Text:
