@@ -14,6 +14,8 @@ import (
 
 	"starling/internal/cache"
 	"starling/internal/fhir"
+	"starling/internal/parameter"
+	"starling/internal/terminology"
 	"starling/internal/terminology/remote"
 	"starling/internal/validation"
 )
@@ -25,12 +27,16 @@ type systemResources = map[fhir.Key]*fhir.Resource
 type caches struct {
 	synchronizer *cache.Synchronizer // nil with --cache-sync=off
 	rules        *cache.Cache[*rules]
+	routing      *cache.Cache[*parameter.Set]
+	parameters   *parameter.Indexing
 }
 
-// startCaches fills the caches and keeps them in step as the flags say.
-func (f *cacheFlags) startCaches(ctx context.Context, store *database, other *remote.Server, settle func(*validation.Validator) *validation.Validator, logger *slog.Logger, registerer prometheus.Registerer) (*caches, error) {
+// startCaches fills the caches and keeps them in step as the flags say. text is
+// the value of --text-search.
+func (f *cacheFlags) startCaches(ctx context.Context, store *database, other *remote.Server, settle func(*validation.Validator) *validation.Validator, text string, logger *slog.Logger, registerer prometheus.Registerer) (*caches, error) {
 	c := &caches{rules: cache.New(fhir.DomainValidation, newRules(other, settle))}
-	all := []cache.Filled{c.rules, cache.New(fhir.DomainRouting, byKey), cache.New(fhir.DomainSubscriptions, byKey)}
+	c.routing, c.parameters = newParameters(store, searchedCodes(func() *terminology.Terminology { return c.rules.Current().Value.terminology }), text)
+	all := []cache.Filled{c.rules, c.routing, cache.New(fhir.DomainSubscriptions, byKey)}
 	if err := cache.Register(registerer, all...); err != nil {
 		return nil, err
 	}
@@ -65,7 +71,7 @@ func memberName() string {
 // has heard when they are answered.
 func (c *caches) guard(store fhir.Store) fhir.Store {
 	if c.synchronizer == nil {
-		return cache.Static(store)
+		return cache.Static(c.parameters.Guard(store))
 	}
 	return c.synchronizer.Follow(store)
 }

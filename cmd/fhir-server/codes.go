@@ -6,22 +6,21 @@ import (
 
 	"starling/internal/fhir"
 	"starling/internal/fhir/search"
-	"starling/internal/interaction"
 	"starling/internal/terminology"
 )
 
 // searchedCodes answers searches about value sets and hierarchies from the
-// service's terminology.
-type searchedCodes struct{ service *interaction.Service }
+// terminology it gives.
+type searchedCodes func() *terminology.Terminology
 
 // listing bounds the time a value set takes to be listed.
 const listing = 5 * time.Second
 
 func (c searchedCodes) current() (*terminology.Terminology, error) {
-	if c.service.Terminology == nil {
+	if c == nil {
 		return nil, fhir.NewError(fhir.KindInvalid, fhir.IssueNotSupported, "there is no terminology")
 	}
-	return c.service.Terminology(), nil
+	return c(), nil
 }
 
 // Members implements search.Terminology.

@@ -6,14 +6,13 @@ import (
 
 	"starling/internal/fhir/definition"
 	"starling/internal/fhir/search"
-	"starling/internal/interaction"
 	"starling/internal/terminology"
 )
 
 // The specification's own code systems and value sets answer searches.
 func TestSearchedCodes(t *testing.T) {
 	known := terminology.New(terminology.NewSpecification(definition.R4()), nil, nil, nil)
-	codes := searchedCodes{&interaction.Service{Terminology: func() *terminology.Terminology { return known }}}
+	codes := searchedCodes(func() *terminology.Terminology { return known })
 	members, err := codes.Members("http://hl7.org/fhir/ValueSet/administrative-gender")
 	if err != nil || !slices.Contains(members, search.Coding{System: "http://hl7.org/fhir/administrative-gender", Code: "male"}) {
 		t.Errorf("%v %v", members, err)
@@ -35,7 +34,7 @@ func TestSearchedCodes(t *testing.T) {
 	if _, err := codes.Members("http://example.org/none"); err == nil {
 		t.Error("a value set that is not there has codes")
 	}
-	if _, err := (searchedCodes{&interaction.Service{}}).Members("http://hl7.org/fhir/ValueSet/administrative-gender"); err == nil {
+	if _, err := searchedCodes(nil).Members("http://hl7.org/fhir/ValueSet/administrative-gender"); err == nil {
 		t.Error("there is no terminology, and yet an answer")
 	}
 }

@@ -18,6 +18,7 @@ type commandLine struct {
 	Serve   serveCommand   `cmd:"" help:"Serve the FHIR API."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database's tables up to date."`
 	Load    loadCommand    `cmd:"" help:"Load Bundles, NDJSON and FHIR packages, from files or folders."`
+	Reindex reindexCommand `cmd:"" help:"Index stored resources anew, while instances serve."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
@@ -47,9 +48,15 @@ func (f *searchFlags) check() error {
 	return nil
 }
 
+// textFlags say which words resources are found by.
+type textFlags struct {
+	TextSearch string `env:"FHIR_TEXT_SEARCH" enum:"narrative,all,off" default:"narrative" help:"Which words of resources are indexed as they are stored: narrative for _text, all for _content, too, or off (${default})."`
+}
+
 // resourceFlags say how resources are checked and found.
 type resourceFlags struct {
-	TextSearch string `env:"FHIR_TEXT_SEARCH" enum:"narrative,all,off" default:"narrative" help:"Which words of resources are indexed as they are stored: narrative for _text, all for _content, too, or off (${default})."`
+	textFlags
+
 	Validation string `env:"FHIR_VALIDATION" enum:"full,schema,off" default:"full" help:"What a resource is checked against before it is stored: full, schema or off (${default})."`
 }
 

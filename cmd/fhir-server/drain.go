@@ -27,6 +27,9 @@ func (s *server) close() error {
 	} else if s.listener != nil {
 		failures = append(failures, s.listener.Close())
 	}
+	if s.runner != nil {
+		s.runner.Close()
+	}
 	if s.caches != nil {
 		s.caches.close()
 	}

@@ -68,11 +68,22 @@ func (c *loadCommand) Run(ctx context.Context, p *program) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, database.close()) }()
-	service, err := newService(database, &c.resourceFlags, maxDocument)
+	parameters, err := loadParameters(ctx, database, c.TextSearch)
 	if err != nil {
 		return err
 	}
-	unchecked, err := newService(database, &resourceFlags{Validation: "off"}, maxDocument)
+	service, err := newService(parameters.Guard(database), parameters, &c.resourceFlags, maxDocument)
+	if err != nil {
+		return err
+	}
+	// What a package defines is stored as it is; a search parameter in it that
+	// cannot be served is named by the CapabilityStatement.
+	asIs, err := newService(parameters.Guard(database), parameters, &resourceFlags{Validation: "off"}, maxDocument)
+	if err != nil {
+		return err
+	}
+	asIs.Validator = unchecked{}
+	checker, err := newValidator(service.Definitions, c.Validation)
 	if err != nil {
 		return err
 	}
@@ -83,7 +94,7 @@ func (c *loadCommand) Run(ctx context.Context, p *program) (err error) {
 	defer func() { err = errors.Join(err, journal.Close()) }()
 	loader := &load.Loader{
 		Service: service, Store: database, Base: c.BaseURL, Workers: c.workers(), Journal: journal,
-		Checker: service.Validator, Unchecked: unchecked, Dependencies: c.dependencies(c.DataDir),
+		Checker: checker, Unchecked: asIs, Dependencies: c.dependencies(c.DataDir),
 	}
 	progress := newProgress(p.stderr, files)
 	result, err := loader.Run(ctx, files, progress)

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"starling/internal/parameter"
 	"starling/internal/rest"
 	"starling/internal/terminology"
 	"starling/internal/terminology/remote"
@@ -70,7 +71,8 @@ type server struct {
 	admin    *http.Server
 	database *database
 	caches   *caches
-	remote   *remote.Server // nil: no other terminology server
+	runner   *parameter.Runner // nil until it has started
+	remote   *remote.Server    // nil: no other terminology server
 	// failed gets the error of a listener that broke.
 	failed chan error
 }
@@ -114,7 +116,12 @@ func (s *server) start(ctx context.Context) (err error) {
 	if s.remote, err = s.command.remote(s.logger, registry); err != nil {
 		return err
 	}
-	if s.caches, err = s.command.startCaches(ctx, s.database, s.remote, s.command.settle, s.logger, registry); err != nil {
+	if s.caches, err = s.command.startCaches(ctx, s.database, s.remote, s.command.settle, s.command.TextSearch, s.logger, registry); err != nil {
+		return err
+	}
+	s.runner = &parameter.Runner{Indexing: s.caches.parameters, Store: s.database, Base: s.command.baseURL(), Logger: s.logger}
+	if err = s.runner.Start(ctx); err != nil {
+		s.runner = nil
 		return err
 	}
 	handler, err := s.handler(registry)
@@ -132,7 +139,7 @@ func (s *server) handler(registerer prometheus.Registerer) (http.Handler, error)
 	if err != nil {
 		return nil, err
 	}
-	service, err := newService(s.caches.guard(s.database), &s.command.resourceFlags, s.command.MaxBody)
+	service, err := newService(s.caches.guard(s.database), s.caches.parameters, &s.command.resourceFlags, s.command.MaxBody)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +151,7 @@ func (s *server) handler(registerer prometheus.Registerer) (http.Handler, error)
 		s.health.Check("caches", s.caches.synchronizer.Ready)
 	}
 	if s.command.Validation == "full" {
-		service.Validator = service.Checker
+		service.Validator = s.caches.parameters.Validator(service.Checker)
 	}
 	return rest.New(rest.Config{
 		Service: service, BaseURL: s.command.baseURL(), Proxies: trusted,

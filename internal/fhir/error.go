@@ -82,6 +82,7 @@ const (
 	KindThrottled                      // too many requests
 	KindUnavailable                    // try again later
 	KindTimeout                        // took longer than its limit
+	KindPreparing                      // try again later: nothing failed, it is being made ready
 )
 
 // Error is every failure a client is told of: a kind, and one or more issues.

@@ -9,6 +9,12 @@ import "time"
 //
 // The value types follow https://hl7.org/fhir/R4/search.html#ptypes.
 type Index struct {
+	// Basis is what the index was made by: a version of DomainRouting; zero where
+	// that is not known.
+	Basis Basis
+	// Base is the base URL whose references were taken to be local.
+	Base string
+
 	Tokens     []TokenValue
 	References []ReferenceValue
 	Strings    []StringValue

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"starling/internal/fhir"
 	"starling/internal/fhir/element"
 )
 
@@ -55,7 +56,10 @@ func (s *Service) batch(ctx context.Context, outer *Request, nodes element.Node)
 	var faults []error
 	for i := range n {
 		b.add(requests[i], responses[i], failures[i])
-		if failures[i] != nil && StatusOf(Failure(failures[i]).Kind) >= 500 {
+		if failures[i] == nil {
+			continue
+		}
+		if kind := Failure(failures[i]).Kind; StatusOf(kind) >= 500 && kind != fhir.KindPreparing {
 			faults = append(faults, failures[i])
 		}
 	}

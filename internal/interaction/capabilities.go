@@ -12,6 +12,7 @@ import (
 // statement is the answers of /metadata by mode.
 type statement struct {
 	full, normative, terminology statementText
+	revision                     string // of the search parameters
 }
 
 // statementText is a CapabilityStatement or TerminologyCapabilities in two
@@ -29,8 +30,13 @@ func (s *Service) capabilities(request *Request) (*Response, error) {
 		return nil, err
 	}
 	st := s.statement.Load()
-	if st == nil {
+	revision := ""
+	if s.Revision != nil {
+		revision = s.Revision()
+	}
+	if st == nil || st.revision != revision {
 		st = s.newStatement()
+		st.revision = revision
 		s.statement.Store(st)
 	}
 	text := &st.full

@@ -66,13 +66,17 @@ func (s *Service) appendCapability(dst []byte, t fhir.ResourceType) []byte {
 	}
 	dst = append(closed(dst, ']'), `,"searchRevInclude":["*",`...)
 	for _, link := range s.Planner.RevIncludes(t) {
-		dst = append(appendString(dst, string(link.Source)+":"+link.Param), ',')
+		dst = append(appendString(dst, string(link.Source)+":"+search.CodeOf(link.Param)), ',')
 	}
 	dst = append(closed(dst, ']'), `,"searchParam":[`...)
 	for _, p := range s.Served(t) {
 		dst = appendString(append(dst, `{"name":`...), p.Code)
 		dst = appendString(append(dst, `,"definition":`...), p.URL)
-		dst = append(appendString(append(dst, `,"type":`...), p.Type), "},"...)
+		dst = appendString(append(dst, `,"type":`...), p.Type)
+		if s.Note != nil && s.Note(p) != "" {
+			dst = appendString(append(dst, `,"documentation":`...), "Not to be searched by yet: "+s.Note(p)+".")
+		}
+		dst = append(dst, "},"...)
 	}
 	return append(closed(dst, ']'), '}')
 }

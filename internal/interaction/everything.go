@@ -150,7 +150,7 @@ func (s *Service) caredFor(t fhir.ResourceType, care fhir.TimeRange) fhir.And {
 	dates := map[string]bool{}
 	for _, p := range s.Served(t) {
 		if p.Type == "date" {
-			dates[p.Code] = true
+			dates[p.Code] = p.Generation == "" // by the specification's own
 		}
 	}
 	for _, code := range careDates {

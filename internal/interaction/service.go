@@ -76,6 +76,12 @@ type Service struct {
 	// Served lists the search parameters that searches of a type answer, for
 	// the CapabilityStatement.
 	Served func(t fhir.ResourceType) []*definition.SearchParameter
+	// Note says of a parameter what is to be known of searches by it, for the
+	// CapabilityStatement; empty: nothing. Nil: of none.
+	Note func(p *definition.SearchParameter) string
+	// Revision changes with what the functions above say of search parameters; nil:
+	// never.
+	Revision func() string
 	// Software is what the CapabilityStatement says of the program.
 	Software Software
 

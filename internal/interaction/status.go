@@ -25,6 +25,7 @@ var statuses = [...]Status{
 	fhir.KindThrottled:          429,
 	fhir.KindUnavailable:        503,
 	fhir.KindTimeout:            503,
+	fhir.KindPreparing:          503,
 }
 
 // StatusOf is the HTTP status of a failure.

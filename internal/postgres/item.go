@@ -17,8 +17,9 @@ type item struct {
 	self    int64
 	entries entries
 	ranges  []byte // encoded
-	// wordTerms are those of entries.words.
+	// wordTerms are those of entries.words. keepWords leaves the words of before.
 	wordTerms wordTerms
+	keepWords bool
 
 	// The state found under the lock; rid is set for new resources, too.
 	found   bool

@@ -51,7 +51,9 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	provider, err := goose.NewProvider(goose.DialectPostgres, db, files)
+	// Those of branches that were joined later may have lower numbers than one that
+	// the database has already; each stands by itself.
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithAllowOutofOrder(true))
 	if err != nil {
 		return err
 	}

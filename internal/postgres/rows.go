@@ -122,7 +122,9 @@ func (r *rows) addEntries(it *item) {
 	gone.numbers, fresh.numbers = diffRows(before.numbers, now.numbers, compareNumbers)
 	gone.texts, fresh.texts = diffRows(before.texts, now.texts, compareTexts)
 	r.drop.append(it.rid, gone)
-	r.words.change(it)
+	if !it.keepWords {
+		r.words.change(it)
+	}
 	r.add.append(it.rid, fresh)
 }
 

@@ -30,3 +30,23 @@ func TestRoleNamedAsTheViewsSchema(t *testing.T) {
 		}
 	}
 }
+
+// TestMigrationOfALowerNumber: one that came later than those with higher numbers
+// is made up for.
+func TestMigrationOfALowerNumber(t *testing.T) {
+	url := postgrestest.New(t)
+	s := open(t, url)
+	for _, statement := range []string{
+		`DROP TABLE search_parameter, reindex`, `DELETE FROM goose_db_version WHERE version_id = 8`,
+	} {
+		if _, err := s.reserve.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Migrate(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	if states, err := s.ParameterStates(t.Context()); err != nil || len(states) != 0 {
+		t.Error(states, err)
+	}
+}

@@ -31,6 +31,8 @@ const (
 	stmtNowBoth      = "now_both"
 	stmtCheckBasis   = "check_basis"
 	stmtFenceChanges = "fence_changes"
+	stmtReindex      = "reindex_resource"
+	stmtCurrent      = "current_versions"
 )
 
 // updatedNow is lastUpdated of a write: the later of the transaction's clock
@@ -80,6 +82,14 @@ SET version = k.version, updated = ` + updatedNow + `, deleted = k.deleted, term
 FROM unnest($1::bigint[], $2::integer[], $3::timestamptz[], $4::boolean[], $6::integer[], $7::integer[], $8::bytea[])
   AS k(rid, version, updated, deleted, low, high, ranges)
 WHERE r.rid = k.rid`,
+
+	stmtReindex: `UPDATE resource r SET terms = ($2::bigint[])[k.low:k.high], ranges = k.ranges
+FROM unnest($1::bigint[], $3::integer[], $4::integer[], $5::bytea[]) AS k(rid, low, high, ranges)
+WHERE r.rid = k.rid`,
+
+	stmtCurrent: `SELECT k.ord, v.version, v.updated, v.method, v.meta, v.body
+FROM unnest($1::bigint[], $2::integer[]) WITH ORDINALITY AS k(rid, version, ord)
+JOIN version v ON v.rid = k.rid AND v.version = k.version`,
 
 	stmtVersion: `INSERT INTO version (rid, type, version, updated, writer, method, meta, body)
 SELECT k.rid, k.type, k.version, ` + updatedNow + `, pg_current_xact_id(), k.method, k.meta, k.body

@@ -171,6 +171,7 @@ func TestFailures(t *testing.T) {
 		{fhir.NewError(fhir.KindTooLarge, fhir.IssueTooLong, "x"), 413, "too-long"},
 		{fhir.NewError(fhir.KindThrottled, fhir.IssueThrottled, "x"), 429, "throttled"},
 		{fhir.NewError(fhir.KindUnavailable, fhir.IssueTransient, "x").Because(secret), 503, "transient"},
+		{fhir.NewError(fhir.KindPreparing, fhir.IssueIncomplete, "x"), 503, "incomplete"},
 		{fhir.NewError(fhir.KindInternal, fhir.IssueException, "x").Because(secret), 500, "exception"},
 		{&fhir.Error{Kind: fhir.KindConflict}, 500, "exception"},
 		{secret, 500, "exception"},
@@ -187,6 +188,9 @@ func TestFailures(t *testing.T) {
 		}
 		if retry := answer.Header().Get("Retry-After"); (retry != "") != (c.status == 429 || c.status == 503) {
 			t.Errorf("%v: Retry-After %q", c.err, retry)
+		}
+		if preparing := c.code == "incomplete"; preparing != (c.status >= 500 && !strings.Contains(h.log.String(), "level=ERROR")) {
+			t.Errorf("%v: log %s", c.err, h.log)
 		}
 		if c.status >= 500 && errors.Is(c.err, secret) && (!strings.Contains(h.log.String(), "secret") || !strings.Contains(h.log.String(), "request-7")) {
 			t.Errorf("cause not logged: %s", h.log)

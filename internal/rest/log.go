@@ -2,9 +2,12 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"time"
+
+	"starling/internal/fhir"
 )
 
 // logged logs failures of the server with their cause, and every request if
@@ -16,7 +19,7 @@ func logged(logger *slog.Logger, all bool, next exchange) exchange {
 		next(ctx, in, out)
 		level := slog.LevelDebug
 		switch {
-		case out.Status >= http.StatusInternalServerError, out.Err != nil && out.Status < http.StatusBadRequest:
+		case (out.Status >= http.StatusInternalServerError || out.Err != nil && out.Status < http.StatusBadRequest) && !isPreparing(out.Err):
 			level = slog.LevelError
 		case all:
 			level = slog.LevelInfo
@@ -34,4 +37,11 @@ func logged(logger *slog.Logger, all bool, next exchange) exchange {
 		}
 		logger.LogAttrs(ctx, level, "request", attributes...)
 	}
+}
+
+// isPreparing reports whether nothing failed: what was asked for is being made
+// ready, and clients ask until it is.
+func isPreparing(err error) bool {
+	var known *fhir.Error
+	return errors.As(err, &known) && known.Kind == fhir.KindPreparing
 }

@@ -41,6 +41,15 @@ func (p *parameterJSON) parameter() *SearchParameter {
 	return s
 }
 
+// ParseSearchParameter reads the JSON of a SearchParameter resource.
+func ParseSearchParameter(text []byte) (*SearchParameter, error) {
+	var j parameterJSON
+	if err := json.Unmarshal(text, &j); err != nil {
+		return nil, err
+	}
+	return j.parameter(), nil
+}
+
 func (r *Registry) readSearchParameters() *searchParameters {
 	s := &searchParameters{
 		byURL:  map[string]*SearchParameter{},
@@ -65,7 +74,7 @@ func (r *Registry) readSearchParameters() *searchParameters {
 	slices.SortFunc(s.unbound, func(a, b *SearchParameter) int { return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.URL, b.URL)) })
 	for _, t := range r.resourceTypes {
 		codes := map[string]*SearchParameter{}
-		for _, base := range r.lineage(t) {
+		for _, base := range r.Lineage(t) {
 			for _, p := range byBase[base] {
 				codes[p.Code] = p
 			}
@@ -104,9 +113,9 @@ func (r *Registry) SearchParameterByURL(url string) *SearchParameter {
 	return r.search().byURL[url]
 }
 
-// lineage lists the types a resource type specializes, the most abstract
+// Lineage lists the types a resource type specializes, the most abstract
 // first, and the type.
-func (r *Registry) lineage(t fhir.ResourceType) []fhir.ResourceType {
+func (r *Registry) Lineage(t fhir.ResourceType) []fhir.ResourceType {
 	var lineage []fhir.ResourceType
 	for name := string(t); name != ""; name = r.types[name].base {
 		lineage = append(lineage, fhir.ResourceType(name))

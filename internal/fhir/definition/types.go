@@ -107,6 +107,18 @@ type SearchParameter struct {
 	Comparators     []string
 	Chains          []string
 	Components      []Component
+	// Generation tells the versions of a parameter apart that was stored at run
+	// time; empty for the specification's own.
+	Generation string
+}
+
+// Param names the parameter's values in an index: by its code, and those of a
+// version stored at run time apart from those of the others.
+func (p *SearchParameter) Param() string {
+	if p.Generation == "" {
+		return p.Code
+	}
+	return p.Code + "#" + p.Generation
 }
 
 // Component is a part of a composite search parameter.

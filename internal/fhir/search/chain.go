@@ -21,12 +21,12 @@ const (
 // types the reference may lead to that have the parameter.
 func (p *planning) chain(t *term) (fhir.Criterion, error) {
 	if t.of[0].definition.Type != "reference" {
-		return nil, t.unsupported(quote(t.code) + " is no reference, so nothing can follow it")
+		return nil, t.unsupported(quote(CodeOf(t.code)) + " is no reference, so nothing can follow it")
 	}
 	targets := t.targets()
 	if t.modifier != "" {
 		if !slices.Contains(targets, fhir.ResourceType(t.modifier)) {
-			return nil, t.unsupported(quote(t.code) + " does not lead to a " + quote(t.modifier))
+			return nil, t.unsupported(quote(CodeOf(t.code)) + " does not lead to a " + quote(t.modifier))
 		}
 		targets = []fhir.ResourceType{fhir.ResourceType(t.modifier)}
 	}
@@ -58,7 +58,7 @@ func (p *planning) chain(t *term) (fhir.Criterion, error) {
 	case empty:
 		return nil, nil
 	}
-	return nil, t.unsupported("no resource that " + quote(t.code) + " leads to has the parameter " + quote(t.chain))
+	return nil, t.unsupported("no resource that " + quote(CodeOf(t.code)) + " leads to has the parameter " + quote(t.chain))
 }
 
 // chains are the ways by which a parameter leads to resources of a type.
@@ -74,7 +74,7 @@ func (p *planning) chains(t *term, target fhir.ResourceType, c fhir.Criterion) (
 
 // hasCanonical reports whether resources of a type have a canonical URL.
 func (s *Search) hasCanonical(t fhir.ResourceType) bool {
-	d := s.registry.SearchParameter(t, "url")
+	d := s.definition(t, "url")
 	return d != nil && d.Type == "uri"
 }
 
@@ -85,7 +85,7 @@ func (s *Search) Canonicals(source fhir.ResourceType, param string) []fhir.Resou
 	if err != nil {
 		return nil
 	}
-	of := compiled.byCode[param]
+	of := compiled.byCode[CodeOf(param)]
 	if of == nil || of.definition.Type != "reference" {
 		return nil
 	}
@@ -151,10 +151,10 @@ func (p *planning) has(q *queryParameter) (fhir.Criterion, error) {
 	}
 	var ways fhir.Or
 	if link.some(func(e *take) bool { return !isCanonical(e) }) {
-		ways = append(ways, fhir.Has{Type: source, Param: code, Criterion: c})
+		ways = append(ways, fhir.Has{Type: source, Param: link.code, Criterion: c})
 	}
 	if link.some(isCanonical) && slices.ContainsFunc(p.types, p.search.hasCanonical) {
-		ways = append(ways, fhir.Has{Type: source, Param: code, Canonical: true, Criterion: c})
+		ways = append(ways, fhir.Has{Type: source, Param: link.code, Canonical: true, Criterion: c})
 	}
 	if len(ways) == 1 {
 		return ways[0], nil

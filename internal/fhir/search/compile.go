@@ -16,6 +16,8 @@ type parameters struct {
 }
 
 type lazyParameters struct {
+	custom   []*definition.SearchParameter // beside the registry's
+	only     bool                          // without the registry's
 	once     sync.Once
 	compiled *parameters
 	err      error
@@ -67,12 +69,12 @@ type filter struct {
 // compile reads the expressions of a type's parameters.
 func (s *Search) compile(t fhir.ResourceType) (*parameters, error) {
 	c := compiler{search: s, t: t, out: &parameters{root: &step{}, byCode: map[string]*parameter{}}}
-	for _, d := range s.registry.SearchParameters(t) {
+	for _, d := range s.definitions(t) {
 		if err := c.parameter(d); err != nil {
 			return nil, err
 		}
 	}
-	for _, d := range s.registry.SearchParameters(t) {
+	for _, d := range s.definitions(t) {
 		c.composite(d)
 	}
 	return c.out, nil
@@ -88,7 +90,7 @@ func (c *compiler) parameter(d *definition.SearchParameter) error {
 	if readers[d.Type] == nil || d.Expression == "" || indexedByStore(d.Code) || notIndexed[d.Code] != "" {
 		return nil
 	}
-	p := &parameter{definition: d, code: d.Code}
+	p := &parameter{definition: d, code: d.Param()}
 	targets := map[fhir.ResourceType]bool{}
 	for _, branch := range branches(d.Expression) {
 		switch fhir.ResourceType(branchType(branch)) {

@@ -40,7 +40,7 @@ func (c *compiler) composite(d *definition.SearchParameter) {
 	if d.Type != "composite" || d.Expression == "" || len(d.Components) < 2 {
 		return
 	}
-	p := &parameter{definition: d, code: d.Code, composite: &compositeParameter{}}
+	p := &parameter{definition: d, code: d.Param(), composite: &compositeParameter{}}
 	definitions := c.componentDefinitions(d)
 	for _, branch := range branches(d.Expression) {
 		ops, ok := parsePath(branch)
@@ -58,8 +58,12 @@ func (c *compiler) composite(d *definition.SearchParameter) {
 
 func (c *compiler) componentDefinitions(d *definition.SearchParameter) []*definition.SearchParameter {
 	var out []*definition.SearchParameter
+	from := c.search
+	if from.parts != nil {
+		from = from.parts
+	}
 	for _, component := range d.Components {
-		for _, other := range c.search.registry.SearchParameters(c.t) {
+		for _, other := range from.definitions(c.t) {
 			if other.URL == withoutVersion(component.Definition) {
 				out = append(out, other)
 			}
@@ -88,7 +92,7 @@ func (c *compiler) compositeAt(p *parameter, definitions []*definition.SearchPar
 		parts, one.parts = append(parts, part), append(one.parts, compiled)
 	}
 	p.composite.merge(parts)
-	if len(at.way) == 0 {
+	if len(at.way) == 0 && p.definition.Generation == "" {
 		if joint := c.joint(parts); joint != nil {
 			p.composite.joint = append(p.composite.joint, joint)
 			return
@@ -142,7 +146,7 @@ func (c *compiler) joint(parts []*parameter) []string {
 	for _, part := range parts {
 		for _, code := range slices.Sorted(maps.Keys(c.out.byCode)) {
 			other := c.out.byCode[code]
-			if other.definition.Type == part.definition.Type && !other.dynamic && sameWays(other.ways, part.ways) {
+			if other.definition.Type == part.definition.Type && !other.dynamic && other.definition.Generation == "" && sameWays(other.ways, part.ways) {
 				codes = append(codes, code)
 				break
 			}

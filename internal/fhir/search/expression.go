@@ -41,12 +41,12 @@ func (x *extraction) item(d *definition.SearchParameter, item fhirpath.Item) {
 	read := readerFor(d.Type, typ)
 	switch {
 	case n.Exists() && read != nil:
-		read(x, &take{param: d.Code, typ: typ, read: read}, n)
+		read(x, &take{param: d.Param(), typ: typ, read: read}, n)
 	case !n.Exists() && d.Type == "token" && item.Text() != "":
-		x.tokens.add(fhir.TokenValue{Param: d.Code, Code: item.Text()})
+		x.tokens.add(fhir.TokenValue{Param: d.Param(), Code: item.Text()})
 	case d.Type == "reference" && slices.Contains(d.Target, fhir.ResourceType(typ)):
 		if id := n.Get("id").Str(); id != "" {
-			x.references.add(referenceValue{ReferenceValue: fhir.ReferenceValue{Param: d.Code, Type: fhir.ResourceType(typ), ID: id}})
+			x.references.add(referenceValue{ReferenceValue: fhir.ReferenceValue{Param: d.Param(), Type: fhir.ResourceType(typ), ID: id}})
 		}
 	}
 }

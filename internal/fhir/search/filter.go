@@ -232,7 +232,7 @@ func (f *filterText) lastType(types []fhir.ResourceType, code, chain string, dep
 		return "date"
 	}
 	for _, t := range types {
-		d := f.search.registry.SearchParameter(t, code)
+		d := f.search.definition(t, code)
 		switch {
 		case d == nil || depth > maxDepth:
 		case chain == "":

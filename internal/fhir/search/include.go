@@ -57,35 +57,47 @@ func (p *planning) include(all *[]fhir.Include, q *queryParameter) error {
 		i.Target = fhir.ResourceType(parts[2])
 	}
 	if parts[1] != "*" {
-		i.Param = parts[1]
-		targets, ok := p.search.references(i.Source)[i.Param]
+		reference, ok := p.search.references(i.Source)[parts[1]]
+		targets := reference.targets
 		switch {
+		case ok && reference.pending != nil:
+			return reference.pending
 		case !ok:
 			return q.badValue(q.value, "a reference parameter of "+parts[0])
 		case i.Target != "" && len(targets) > 0 && !slices.Contains(targets, i.Target):
 			return q.badValue(q.value, "a target type that "+parts[0]+"."+parts[1]+" may refer to")
 		}
+		i.Param = reference.param
 	}
 	*all = append(*all, i)
 	return nil
 }
 
+// referenceLink is a reference parameter of a type: the name of its values and the
+// types it may refer to.
+type referenceLink struct {
+	param   string
+	targets []fhir.ResourceType
+	pending error // not all resources are indexed
+}
+
 // references gives a type's reference parameters that are indexed, with the
 // types they may refer to; none for any.
-func (s *Search) references(t fhir.ResourceType) map[string][]fhir.ResourceType {
+func (s *Search) references(t fhir.ResourceType) map[string]referenceLink {
 	compiled, err := s.parameters(t)
 	if err != nil {
 		return nil
 	}
-	all := map[string][]fhir.ResourceType{}
+	all := map[string]referenceLink{}
 	for code, p := range compiled.byCode {
 		if p.definition.Type != "reference" {
 			continue
 		}
-		all[code] = p.definition.Target
+		link := referenceLink{p.code, p.definition.Target, s.pending(p.definition)}
 		if p.target != "" {
-			all[code] = []fhir.ResourceType{p.target}
+			link.targets = []fhir.ResourceType{p.target}
 		}
+		all[code] = link
 	}
 	return all
 }
@@ -106,9 +118,9 @@ func (s *Search) Includes(t fhir.ResourceType) []string {
 func (s *Search) RevIncludes(t fhir.ResourceType) []fhir.Include {
 	var all []fhir.Include
 	for _, source := range s.registry.ResourceTypes() {
-		for code, targets := range s.references(source) {
-			if len(targets) == 0 || slices.Contains(targets, t) {
-				all = append(all, fhir.Include{Source: source, Param: code, Target: t})
+		for _, link := range s.references(source) {
+			if len(link.targets) == 0 || slices.Contains(link.targets, t) {
+				all = append(all, fhir.Include{Source: source, Param: link.param, Target: t})
 			}
 		}
 	}

@@ -166,9 +166,10 @@ func (p *planning) criterion(q *queryParameter) (c fhir.Criterion, known bool, e
 
 // term finds a parameter in all the types.
 func (p *planning) term(q *queryParameter) (t *term, known bool, err error) {
-	t = &term{queryParameter: q}
+	named := *q
+	t = &term{queryParameter: &named}
 	for _, typ := range p.types {
-		definition := p.search.registry.SearchParameter(typ, q.code)
+		definition := p.search.definition(typ, q.code)
 		if definition == nil {
 			continue
 		}
@@ -181,9 +182,13 @@ func (p *planning) term(q *queryParameter) (t *term, known bool, err error) {
 		if of == nil || planners[definition.Type] == nil {
 			return nil, true, q.unsupported(whyNotServed(definition))
 		}
-		if len(t.of) > 0 && t.of[0].definition.Type != definition.Type {
-			return nil, true, q.unsupported("the resource types searched do not agree on its type")
+		if err := p.search.pending(definition); err != nil {
+			return nil, true, err
 		}
+		if len(t.of) > 0 && (t.of[0].definition.Type != definition.Type || t.of[0].code != of.code) {
+			return nil, true, q.unsupported("the resource types searched do not agree on what it is")
+		}
+		t.code = of.code
 		t.of = append(t.of, of)
 	}
 	if known && len(t.of) < len(p.types) {

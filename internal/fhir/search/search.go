@@ -24,6 +24,13 @@ type Search struct {
 
 	folding  sync.Map // by code system, what foldsCase found
 	foldings atomic.Int64
+
+	// progress tells of a parameter stored at run time which resources are
+	// indexed; nil: all.
+	progress func(param string) error
+	refused  []Refused // stored at run time and not served
+	// parts has the definitions of the parts of composites; nil: s itself.
+	parts *Search
 }
 
 // New makes a Search for all resource types of a registry.

@@ -1,6 +1,9 @@
 package search
 
 import (
+	"slices"
+	"strings"
+
 	"starling/internal/fhir"
 	"starling/internal/fhir/definition"
 )
@@ -76,7 +79,7 @@ func (s *Search) Served(t fhir.ResourceType) []*definition.SearchParameter {
 		return nil
 	}
 	var out []*definition.SearchParameter
-	for _, d := range s.registry.SearchParameters(t) {
+	for _, d := range s.definitions(t) {
 		if s.serves(compiled, d) {
 			out = append(out, d)
 		}
@@ -101,7 +104,7 @@ func (s *Search) Unserved(t fhir.ResourceType) []Unserved {
 	if err != nil {
 		return nil
 	}
-	for _, d := range s.registry.SearchParameters(t) {
+	for _, d := range s.definitions(t) {
 		if s.serves(compiled, d) {
 			continue
 		}
@@ -111,6 +114,12 @@ func (s *Search) Unserved(t fhir.ResourceType) []Unserved {
 		}
 		out = append(out, Unserved{d.URL, d.Code, reason})
 	}
+	for _, r := range s.refused {
+		if s.concerns(r.Definition, t) {
+			out = append(out, Unserved{r.Definition.URL, r.Definition.Code, r.Reason})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Unserved) int { return strings.Compare(a.Code, b.Code) })
 	return out
 }
 

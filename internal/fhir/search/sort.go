@@ -81,10 +81,10 @@ func (p *planning) sortKey(q *queryParameter, name string, key *fhir.SortKey) er
 	if !ok {
 		return q.unsupported("there is no order for parameters of the type " + of.of[0].definition.Type)
 	}
-	key.Param, key.Kind = name, kind
+	key.Param, key.Kind = of.code, kind
 	key.Single = !slices.ContainsFunc(of.of, func(of *parameter) bool { return of.repeats })
 	if kind == fhir.SortText {
-		key.Text = p.search.sortText(name, p.base)
+		key.Text = p.search.sortText(key.Param, p.base)
 	}
 	return nil
 }

@@ -1,0 +1,76 @@
+// Package parameter serves search parameters that are stored at run time: it
+// derives a search from the SearchParameter resources, has stored resources
+// indexed for it, and refuses queries with a parameter until that is done.
+package parameter
+
+import (
+	"strconv"
+
+	"starling/internal/fhir"
+	"starling/internal/fhir/definition"
+	"starling/internal/fhir/element"
+	"starling/internal/fhir/search"
+)
+
+// Set is the search parameters at one time. It is immutable.
+type Set struct {
+	Search *search.Search
+	// Custom are those beside the specification's.
+	Custom []*definition.SearchParameter
+	types  map[string][]fhir.ResourceType // by the name of their values
+}
+
+// Builder gives what makes a set of the resources of the domain routing, in the
+// order of their creation: of two that cannot both be served the first is.
+func Builder(base *search.Search, progress *Progress) func([]*fhir.Resource) *Set {
+	return func(resources []*fhir.Resource) *Set {
+		set := &Set{Search: base, types: map[string][]fhir.ResourceType{}}
+		var refused []search.Refused
+		// The parts of composites have to be there first.
+		for _, composite := range []bool{false, true} {
+			for _, r := range resources {
+				d, ok := inForce(r)
+				if !ok || (d.Type == "composite") != composite || base.IsSpecified(d.URL) {
+					continue
+				}
+				base.Complete(d)
+				if issues := set.Search.Check(d); len(issues) > 0 {
+					refused = append(refused, search.Refused{Definition: d, Reason: issues[0].Diagnostics})
+				} else {
+					set.Custom = append(set.Custom, d)
+					set.types[d.Param()] = base.TypesOf(d)
+				}
+				set.Search = base.With(set.Custom, refused, progress.refusal)
+			}
+		}
+		return set
+	}
+}
+
+// inForce reads a SearchParameter; false for other resources and for those that
+// are neither active nor draft.
+func inForce(r *fhir.Resource) (*definition.SearchParameter, bool) {
+	if r.Type != "SearchParameter" {
+		return nil, false
+	}
+	root, err := read(r)
+	if err != nil {
+		return nil, false
+	}
+	status := root.Get("status").Str()
+	d, err := definition.ParseSearchParameter(root.Raw())
+	if err != nil || status != "active" && status != "draft" {
+		return nil, false
+	}
+	d.Generation = r.ID + "." + strconv.FormatInt(r.VersionID, 10)
+	return d, true
+}
+
+// read parses a resource that was stored, and so has passed narrower limits.
+func read(r *fhir.Resource) (element.Node, error) {
+	tree, err := element.Parse(r.AppendJSON(nil), element.Limits{Depth: 1 << 20, Size: 1 << 30})
+	if err != nil {
+		return element.Node{}, err
+	}
+	return tree.Root(), nil
+}

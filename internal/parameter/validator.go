@@ -1,0 +1,65 @@
+package parameter
+
+import (
+	"strconv"
+
+	"starling/internal/fhir"
+	"starling/internal/fhir/definition"
+	"starling/internal/fhir/element"
+)
+
+// Validator checks resources.
+type Validator interface {
+	Validate(t fhir.ResourceType, root element.Node) []fhir.Issue
+}
+
+// Validator adds to another what keeps a SearchParameter from being served: for
+// one that is active errors, for a draft warnings, since it may be kept as it is.
+func (x *Indexing) Validator(other Validator) Validator { return validator{other, x} }
+
+type validator struct {
+	Validator
+	indexing *Indexing
+}
+
+func (v validator) Validate(t fhir.ResourceType, root element.Node) []fhir.Issue {
+	issues := v.Validator.Validate(t, root)
+	if t != "SearchParameter" {
+		return issues
+	}
+	return append(issues[:len(issues):len(issues)], v.indexing.check(root)...)
+}
+
+func (x *Indexing) check(root element.Node) []fhir.Issue {
+	status := root.Get("status").Str()
+	d, err := definition.ParseSearchParameter(root.Raw())
+	_, set := x.Current()
+	if err != nil || status != "active" && status != "draft" || set.Search.IsSpecified(d.URL) {
+		return nil
+	}
+	issues := set.without(root.Get("id").Str()).Check(d)
+	if status == "draft" {
+		for i := range issues {
+			issues[i].Severity = fhir.SeverityWarning
+			issues[i].Diagnostics += " Nothing can be searched by this draft."
+		}
+	}
+	return issues
+}
+
+// without gives the search without the parameter that a resource defines, which
+// is to be replaced.
+func (s *Set) without(id string) interface {
+	Check(*definition.SearchParameter) []fhir.Issue
+} {
+	for i, d := range s.Custom {
+		if len(d.Generation) > len(id) && d.Generation[:len(id)] == id && d.Generation[len(id)] == '.' {
+			if _, err := strconv.Atoi(d.Generation[len(id)+1:]); err != nil {
+				continue // an id that goes on after a point
+			}
+			rest := append(append([]*definition.SearchParameter(nil), s.Custom[:i]...), s.Custom[i+1:]...)
+			return s.Search.With(rest, nil, nil)
+		}
+	}
+	return s.Search
+}

@@ -1,0 +1,186 @@
+package postgres
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"starling/internal/fhir"
+)
+
+var _ fhir.ReindexStore = (*Store)(nil)
+
+// ParameterStates implements fhir.ReindexStore.
+func (s *Store) ParameterStates(ctx context.Context) ([]fhir.ParameterState, error) {
+	rows, err := s.reserve.Query(ctx, `SELECT param, types, done, total, complete FROM search_parameter ORDER BY param`)
+	if err != nil {
+		return nil, err
+	}
+	var all []fhir.ParameterState
+	var state fhir.ParameterState
+	var types []int16
+	_, err = pgx.ForEachRow(rows, []any{&state.Param, &types, &state.Done, &state.Total, &state.Complete}, func() error {
+		state.Types = nil
+		for _, t := range types {
+			state.Types = append(state.Types, s.types.name[t])
+		}
+		all = append(all, state)
+		return nil
+	})
+	return all, err
+}
+
+// KeepParameters implements fhir.ReindexStore.
+func (s *Store) KeepParameters(ctx context.Context, params []fhir.ParameterState) error {
+	names := make([]string, len(params))
+	return pgx.BeginFunc(ctx, s.reserve, func(tx pgx.Tx) error {
+		for i, p := range params {
+			names[i] = p.Param
+			_, err := tx.Exec(ctx, `INSERT INTO search_parameter (param, types) VALUES ($1, $2) ON CONFLICT DO NOTHING`, p.Param, s.numbers(p.Types))
+			if err != nil {
+				return err
+			}
+		}
+		_, err := tx.Exec(ctx, `DELETE FROM search_parameter WHERE param <> ALL ($1)`, names)
+		return err
+	})
+}
+
+func (s *Store) numbers(types []fhir.ResourceType) []int16 {
+	numbers := make([]int16, 0, len(types))
+	for _, t := range types {
+		if n, ok := s.types.number[t]; ok {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	return numbers
+}
+
+// reindexLock is the advisory lock of the instance that indexes for parameters.
+const reindexLock = 0x5354_4152_5245_4958 // "STARREIX"
+
+// IndexParameters implements fhir.ReindexStore.
+func (s *Store) IndexParameters(ctx context.Context, params []string, index func(*fhir.Resource) (*fhir.Index, error)) (bool, error) {
+	// The lock ends with the connection, and so with the process.
+	leader, err := s.reserve.Acquire(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer leader.Release()
+	var first bool
+	if err := leader.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, int64(reindexLock)).Scan(&first); err != nil || !first {
+		return false, err
+	}
+	defer func() {
+		if _, err := leader.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(reindexLock)); err != nil {
+			_ = leader.Conn().Close(context.WithoutCancel(ctx))
+		}
+	}()
+	return true, s.indexParameters(ctx, leader, params, index)
+}
+
+func (s *Store) indexParameters(ctx context.Context, leader *pgxpool.Conn, params []string, index func(*fhir.Resource) (*fhir.Index, error)) error {
+	if err := awaitOlder(ctx, leader); err != nil {
+		return err
+	}
+	var after, bound, done int64
+	r := reindexing{store: s, index: index, add: true, limit: reindexBatch}
+	err := leader.QueryRow(ctx, `SELECT coalesce(min(p.position), 0), coalesce(min(p.done), 0), coalesce((SELECT max(rid) FROM resource), 0),
+			coalesce(array_agg(DISTINCT t), '{}')
+		FROM search_parameter p LEFT JOIN unnest(p.types) t ON true WHERE p.param = ANY ($1) AND NOT p.complete`, params).Scan(&after, &done, &bound, &r.types)
+	if err != nil {
+		return err
+	}
+	// What is left is about as much as the types have beyond the position.
+	if _, err := leader.Exec(ctx, `UPDATE search_parameter p SET total = (SELECT count(*) FROM resource r WHERE r.type = ANY (p.types) AND NOT r.deleted)
+		WHERE p.param = ANY ($1) AND NOT p.complete AND p.total = 0`, params); err != nil {
+		return err
+	}
+	for {
+		start := time.Now()
+		c, err := r.next(ctx, after, bound)
+		if err != nil {
+			return err
+		}
+		if len(c.id) == 0 {
+			_, err := leader.Exec(ctx, `UPDATE search_parameter SET complete = true WHERE param = ANY ($1)`, params)
+			return err
+		}
+		if err := r.batch(ctx, c); err != nil {
+			return err
+		}
+		after, done = c.last, done+int64(len(c.id))
+		if _, err := leader.Exec(ctx, `UPDATE search_parameter SET position = greatest(position, $2), done = greatest(done, $3), total = greatest(total, $3)
+			WHERE param = ANY ($1) AND NOT complete`, params, after, done); err != nil {
+			return err
+		}
+		// Half of the time is left to the others.
+		select {
+		case <-time.After(time.Since(start)):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// awaitOlder waits until the transactions under way have ended. Those are the ones
+// that the fence may have let through before the parameters were committed.
+func awaitOlder(ctx context.Context, conn *pgxpool.Conn) error {
+	var now uint64
+	if err := conn.QueryRow(ctx, `SELECT pg_current_xact_id()::text::bigint`).Scan(&now); err != nil {
+		return err
+	}
+	for attempt := 1; ; attempt++ {
+		var oldest uint64
+		if err := conn.QueryRow(ctx, `SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint`).Scan(&oldest); err != nil {
+			return err
+		}
+		if oldest > now {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		backoff(ctx, min(attempt, 8))
+	}
+}
+
+// Reindex implements fhir.ReindexStore.
+func (s *Store) Reindex(ctx context.Context, types []fhir.ResourceType, basis fhir.Basis, index func(*fhir.Resource) (*fhir.Index, error),
+	progress func(done, total int64),
+) error {
+	r := reindexing{store: s, types: s.numbers(types), index: index, limit: reindexBatch, basis: basis}
+	var after, total, done int64
+	err := s.reserve.QueryRow(ctx, `SELECT coalesce(max(position), 0) FROM reindex WHERE types = $1`, r.types).Scan(&after)
+	if err != nil {
+		return report(ctx, err)
+	}
+	err = s.reserve.QueryRow(ctx, `SELECT count(*), count(*) FILTER (WHERE rid <= $2) FROM resource WHERE type = ANY ($1) AND NOT deleted`, r.types, after).Scan(&total, &done)
+	if err != nil {
+		return report(ctx, err)
+	}
+	for {
+		c, err := r.next(ctx, after, math.MaxInt64)
+		if err != nil {
+			return report(ctx, err)
+		}
+		if len(c.id) == 0 {
+			_, err := s.reserve.Exec(ctx, `DELETE FROM reindex WHERE types = $1`, r.types)
+			return report(ctx, err)
+		}
+		if err := r.batch(ctx, c); err != nil {
+			return report(ctx, err)
+		}
+		after, done = c.last, done+int64(len(c.id))
+		if _, err := s.reserve.Exec(ctx, `INSERT INTO reindex (types, position) VALUES ($1, $2)
+			ON CONFLICT (types) DO UPDATE SET position = excluded.position`, r.types, after); err != nil {
+			return report(ctx, err)
+		}
+		progress(done, max(total, done))
+	}
+}
