@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"starling/internal/interaction"
+	"starling/internal/postgres"
 	"starling/internal/postgres/postgrestest"
 )
 
@@ -257,5 +259,46 @@ func TestContainedAtRunTime(t *testing.T) {
 		if got := found(t, r, search); got != "a c" {
 			t.Errorf("%s: %q", search, got)
 		}
+	}
+}
+
+// A load knows the search parameters that were there when it began. What it writes
+// after they were replaced is indexed by the new ones.
+func TestLoadIndexesByTheCurrentParameters(t *testing.T) {
+	url := postgrestest.New(t)
+	r := serve(t, url)
+	database, err := postgres.Open(t.Context(), postgres.Config{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(database.Close)
+	parameters, err := loadParameters(t.Context(), database, "off")
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, err := newService(parameters.Guard(database), parameters, &resourceFlags{Validation: "off"}, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	load := func(request interaction.Request) {
+		t.Helper()
+		request.Base = "http://example.org/fhir"
+		if response, err := service.Serve(t.Context(), &request); err != nil || strings.Contains(string(response.Body), `"outcome"`) {
+			t.Fatalf("%v %+v", err, response)
+		}
+	}
+	patient := func(id string) string {
+		return fmt.Sprintf(`{"resourceType":"Patient","id":%q,"address":[{"city":"Bonn"}]}`, id)
+	}
+	put(t, r, "SearchParameter/shoes", shoes("active", "string", "Patient.address.city"))
+	found(t, r, "Patient?shoes=bonn") // the job has ended and finds nothing for them
+	load(interaction.Request{Interaction: interaction.Update, Type: "Patient", ID: "a", Body: []byte(patient("a"))})
+
+	put(t, r, "SearchParameter/shoes", shoes("active", "string", "Patient.address.city | Patient.address.country"))
+	found(t, r, "Patient?shoes=bonn")
+	load(interaction.Request{Interaction: interaction.Batch, Body: []byte(`{"resourceType":"Bundle","type":"transaction","entry":[
+		{"resource":` + patient("b") + `,"request":{"method":"PUT","url":"Patient/b"}},{"resource":` + patient("c") + `,"request":{"method":"PUT","url":"Patient/c"}}]}`)})
+	if got := found(t, r, "Patient?shoes=bonn"); got != "a b c" {
+		t.Errorf("%q are found", got)
 	}
 }
