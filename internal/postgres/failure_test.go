@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -127,7 +128,14 @@ func checkAcknowledged(t *testing.T, s *Store, acknowledged *sync.Map) {
 	count := 0
 	acknowledged.Range(func(id, version any) bool {
 		count++
-		got, err := s.Read(context.Background(), fhir.Key{Type: "Patient", ID: id.(string)})
+		var got *fhir.Resource
+		var err error
+		// The last kill may still be recovered from: then nothing can be told.
+		waitFor(t, func() bool {
+			got, err = s.Read(context.Background(), fhir.Key{Type: "Patient", ID: id.(string)})
+			var refused *fhir.Error
+			return !errors.As(err, &refused) || refused.Kind != fhir.KindUnavailable
+		})
 		if err != nil || got.VersionID < version.(int64) {
 			t.Errorf("acknowledged version %d of %s is lost: %+v %v", version, id, got, err)
 		}

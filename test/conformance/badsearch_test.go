@@ -52,7 +52,6 @@ func TestBadSearches(t *testing.T) {
 		{search: "Location?near=95%7C10", names: "near"},
 		{search: "Patient?_filter=name%20is%20x", names: "_filter"},
 		{search: "Patient?_filter=(name%20eq%20x", names: "_filter"},
-		{search: "Patient?_text=x", names: "_text"},
 		{search: "Patient?_content=x", names: "_content"},
 		{search: "Patient?_query=x", names: "_query"},
 		{search: "Patient?_count=-1", names: "_count"},
