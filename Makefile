@@ -9,7 +9,7 @@ GOLANGCI_LINT         = $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 GOVULNCHECK           = $(TOOLS)/govulncheck-$(GOVULNCHECK_VERSION)
 
 # Packages whose tests run under the race detector, and how long each fuzz target runs.
-RACE     = $(wildcard internal/postgres internal/interaction internal/rest internal/cache internal/subscription internal/validation)
+RACE     = $(wildcard internal/postgres internal/interaction internal/rest internal/cache internal/parameter internal/validation)
 FUZZTIME = 20s
 
 # make matrix
