@@ -90,7 +90,9 @@ func queriesFor(i *fhir.Index) []string {
 		add(v.Param, escaper.Replace(v.URI))
 		if hierarchical(v.URI) && len(v.URI) < mostBelow {
 			add(v.Param+":below", escaper.Replace(v.URI))
-			add(v.Param+":below", escaper.Replace(v.URI[:strings.LastIndexByte(v.URI, '/')]))
+			if over := v.URI[:strings.LastIndexByte(v.URI, '/')]; hierarchical(over) {
+				add(v.Param+":below", escaper.Replace(over))
+			}
 			add(v.Param+":above", escaper.Replace(v.URI+"/more"))
 		}
 	}
