@@ -73,7 +73,7 @@ func helpText(t *testing.T) string {
 	t.Helper()
 	out := &bytes.Buffer{}
 	p := &program{stdout: out, stderr: out}
-	if err := p.parseFlags([]string{"serve", "--help"}); err != errHelp { //nolint:errorlint // the very value
+	if err := p.parseFlags([]string{"serve", "--help"}); err != errHelp {
 		t.Fatalf("--help gave %v", err)
 	}
 	return out.String()

@@ -33,7 +33,7 @@ func (p *program) parseFlags(args []string) (err error) {
 	defer func() {
 		// Kong knows no other way to stop after --help.
 		if stopped := recover(); stopped != nil {
-			if stopped != errHelp { //nolint:errorlint // the very value thrown below
+			if stopped != errHelp { // the very value thrown below
 				panic(stopped)
 			}
 			err = errHelp

@@ -115,7 +115,7 @@ func TestNoWriteIsForgotten(t *testing.T) {
 	var updated int64
 	for round := range 4 {
 		seed := rand.Uint64()
-		random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a test's choices
+		random := rand.New(rand.NewPCG(seed, 0))
 		runtime.GOMAXPROCS([]int{processors, 1}[round%2])
 		store, err := Open(t.Context(), Config{URL: url})
 		if err != nil {
@@ -144,10 +144,10 @@ func (s *storm) run(conn *pgx.Conn, random *rand.Rand, clients int, early bool) 
 	s.store.writer.mu.Unlock()
 	stop := make(chan struct{})
 	var others, all sync.WaitGroup
-	locks := rand.New(rand.NewPCG(random.Uint64(), 1)) //nolint:gosec // as above
+	locks := rand.New(rand.NewPCG(random.Uint64(), 1))
 	others.Go(func() { s.lock(conn, locks, stop) })
 	for n := range clients {
-		own := rand.New(rand.NewPCG(random.Uint64(), 2)) //nolint:gosec // as above
+		own := rand.New(rand.NewPCG(random.Uint64(), 2))
 		all.Go(func() { s.client(n, own) })
 	}
 	if early {

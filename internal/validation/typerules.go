@@ -1,7 +1,7 @@
 package validation
 
 import (
-	"crypto/sha1" //nolint:gosec // FHIR defines Attachment.hash so
+	"crypto/sha1" // FHIR defines Attachment.hash so
 	"encoding/base64"
 	"strconv"
 	"strings"

@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"starling/internal/fhir"
-	"starling/internal/postgres"
-	"starling/internal/postgres/postgrestest"
 )
 
 // containers contain patients and organizations that they refer to, or not, and
@@ -82,14 +80,7 @@ var containedQueries = []string{
 // A store finds contained resources, and what refers to them, as the matcher
 // does; it says which they are; and updates leave nothing behind.
 func TestStoreFindsContainedAsTheMatcher(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs PostgreSQL")
-	}
-	store, err := postgres.Open(t.Context(), postgres.Config{URL: postgrestest.New(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(store.Close)
+	store := openStore(t)
 	random := rand.New(rand.NewPCG(5, 6))
 	w := world{}
 	for round := range 2 {

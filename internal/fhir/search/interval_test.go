@@ -47,7 +47,7 @@ func TestParseDateHoldsItsInstant(t *testing.T) {
 		layout := rapid.SampledFrom([]string{"2006-01-02T15:04Z07:00", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05.000Z07:00", "2006-01-02T15:04:05.000000Z07:00"}).Draw(t, "layout")
 		text := at.In(zone).Format(layout)
 		if at.In(zone).Year() > 9999 || at.In(zone).Year() < 1 {
-			t.Skip()
+			t.Skip("FHIR has no such year") // another draw is made
 		}
 		low, next, ok := parseDate(text)
 		if !ok || at.Before(low) || !at.Before(next) {

@@ -13,8 +13,6 @@ import (
 
 	"starling/internal/fhir"
 	"starling/internal/fhir/element"
-	"starling/internal/postgres"
-	"starling/internal/postgres/postgrestest"
 )
 
 // sortedCase is a resource with what it is sorted by.
@@ -135,14 +133,7 @@ func orderCases(keys []fhir.SortKey, a, b *sortedCase) int {
 // a walk over pages forwards and back gives the order of a comparison of the
 // indexes, and in each of the ways a sorted page is found.
 func TestSortOrder(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs PostgreSQL")
-	}
-	store, err := postgres.Open(t.Context(), postgres.Config{URL: postgrestest.New(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(store.Close)
+	store := openStore(t)
 	random := rand.New(rand.NewPCG(3, 4))
 	orders := 0
 	for _, typ := range storedTypes {

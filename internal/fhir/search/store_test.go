@@ -23,17 +23,25 @@ var storedTypes = []fhir.ResourceType{
 	"Patient", "Observation", "Condition", "Encounter", "ServiceRequest", "RiskAssessment", "MolecularSequence", "ValueSet", "Library", "Invoice",
 }
 
-// A store answers every query as the matcher does: random resources, and
-// queries made of the values of each.
-func TestStoreAnswersAsTheMatcher(t *testing.T) {
+// openStore opens a store on a database of its own. Without one there is
+// nothing to compare the matcher with, and -short starts none.
+func openStore(t *testing.T) *postgres.Store {
+	t.Helper()
 	if testing.Short() {
-		t.Skip("needs PostgreSQL")
+		t.Skip("-short starts no PostgreSQL")
 	}
 	store, err := postgres.Open(t.Context(), postgres.Config{URL: postgrestest.New(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(store.Close)
+	return store
+}
+
+// A store answers every query as the matcher does: random resources, and
+// queries made of the values of each.
+func TestStoreAnswersAsTheMatcher(t *testing.T) {
+	store := openStore(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	queries, matched := 0, 0
 	for _, typ := range storedTypes {

@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"starling/internal/fhir"
-	"starling/internal/postgres"
-	"starling/internal/postgres/postgrestest"
 )
 
 // places of the world test's resources, that refer to each other at random. %t
@@ -239,14 +237,7 @@ func fill(random *rand.Rand, template string) string {
 func TestStoreJoinsAsTheMatcher(t *testing.T) {
 	r4.UseTerminology(words{})
 	t.Cleanup(func() { r4.UseTerminology(nil) })
-	if testing.Short() {
-		t.Skip("needs PostgreSQL")
-	}
-	store, err := postgres.Open(t.Context(), postgres.Config{URL: postgrestest.New(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(store.Close)
+	store := openStore(t)
 	// Each type and each query has numbers of its own, so that one more changes
 	// nothing for the others.
 	seeded := func(name string) *rand.Rand {
