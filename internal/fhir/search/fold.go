@@ -16,6 +16,8 @@ import (
 // does; one space stands between words and none at the ends. Folding what is
 // folded changes nothing.
 func Fold(s string) string {
+	// A byte that is no text keeps what follows it from being folded.
+	s = strings.ToValidUTF8(s, "\uFFFD")
 	if isFolded(s) {
 		return s
 	}
