@@ -67,7 +67,7 @@ type expansionForm struct {
 // appendHead appends what the value set says of itself, open for its
 // expansion.
 func (f *expansionForm) appendHead(dst []byte, v *terminology.ValueSet) ([]byte, error) {
-	tree, err := element.Parse(v.Text(), element.Limits{Depth: 1 << 20, Size: 1 << 30})
+	tree, err := element.Parse(v.Text(), element.StoredLimits)
 	if err != nil {
 		return nil, err
 	}

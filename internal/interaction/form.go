@@ -83,11 +83,11 @@ func (s *Service) appendForm(dst []byte, resource *fhir.Resource, f form) ([]byt
 	if f.whole() {
 		return resource.AppendJSON(dst), nil
 	}
-	tree, err := element.Parse(resource.AppendJSON(nil), element.Limits{Depth: 1 << 20, Size: 1 << 30})
+	root, err := readStored(resource)
 	if err != nil {
 		return nil, err
 	}
-	return s.appendPartial(dst, resource.Type, tree.Root(), f), nil
+	return s.appendPartial(dst, resource.Type, root, f), nil
 }
 
 // appendPartial appends a resource that is not shown whole.

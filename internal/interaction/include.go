@@ -139,7 +139,7 @@ func (i *inclusion) index(resource *fhir.Resource) (*fhir.Index, error) {
 
 // readStored reads a resource that was stored, and so has passed narrower limits.
 func readStored(resource *fhir.Resource) (element.Node, error) {
-	tree, err := element.Parse(resource.AppendJSON(nil), element.Limits{Depth: 1 << 20, Size: 1 << 30})
+	tree, err := element.Parse(resource.AppendJSON(nil), element.StoredLimits)
 	if err != nil {
 		return element.Node{}, err
 	}

@@ -15,15 +15,15 @@ func (s *Service) addContained(b *bundle, plan *searchPlan, page *fhir.SearchPag
 		return nil // a count alone
 	}
 	for i, match := range page.Matches {
-		tree, err := element.Parse(match.AppendJSON(nil), element.Limits{Depth: 1 << 20, Size: 1 << 30})
+		root, err := readStored(match)
 		if err != nil {
 			return err
 		}
 		if slices.Contains(page.Contained[i], fhir.Itself) {
-			s.addMatch(b, plan, match.Key.String(), match.Type, tree.Root())
+			s.addMatch(b, plan, match.Key.String(), match.Type, root)
 		}
 		place := 0
-		for resource := range tree.Root().Get("contained").Children() {
+		for resource := range root.Get("contained").Children() {
 			if resource.Get("resourceType").Str() != string(contained.Type) {
 				continue
 			}

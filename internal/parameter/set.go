@@ -68,7 +68,7 @@ func inForce(r *fhir.Resource) (*definition.SearchParameter, bool) {
 
 // read parses a resource that was stored, and so has passed narrower limits.
 func read(r *fhir.Resource) (element.Node, error) {
-	tree, err := element.Parse(r.AppendJSON(nil), element.Limits{Depth: 1 << 20, Size: 1 << 30})
+	tree, err := element.Parse(r.AppendJSON(nil), element.StoredLimits)
 	if err != nil {
 		return element.Node{}, err
 	}

@@ -27,7 +27,7 @@ type source struct {
 
 // newSource reads the identity of a resource. text is kept.
 func newSource(text []byte) (*source, error) {
-	tree, err := element.Parse(text, element.Limits{Depth: 1 << 20, Size: 1 << 30})
+	tree, err := element.Parse(text, element.StoredLimits)
 	if err != nil {
 		return nil, err
 	}

@@ -22,3 +22,7 @@ const (
 
 // MaxNameLength is the most bytes of a member's name.
 const MaxNameLength = 1<<16 - 1
+
+// StoredLimits take whatever was stored: it passed narrower limits, which may
+// have been those of another server or of a load.
+var StoredLimits = Limits{Depth: 1 << 20, Size: 1 << 30}

@@ -93,7 +93,7 @@ func (p *planning) sortKey(q *queryParameter, name string, key *fhir.SortKey) er
 // tokens by code, references by type and id or URL, URIs as they are.
 func (s *Search) sortText(param, base string) func(*fhir.Resource) (least, greatest string, ok bool) {
 	return func(r *fhir.Resource) (least, greatest string, ok bool) {
-		tree, err := element.Parse(r.AppendJSON(nil), storedLimits)
+		tree, err := element.Parse(r.AppendJSON(nil), element.StoredLimits)
 		if err != nil {
 			return "", "", false
 		}
@@ -132,6 +132,3 @@ func referenceText(v *fhir.ReferenceValue) string {
 	}
 	return v.URL
 }
-
-// storedLimits take whatever was stored: it passed narrower ones.
-var storedLimits = element.Limits{Depth: 1 << 20, Size: 1 << 30}
