@@ -26,6 +26,7 @@ type serveCommand struct {
 	listenFlags
 	resourceFlags
 	profileFlags
+	referenceFlags
 	terminologyFlags
 	cacheFlags
 	logFlags
@@ -144,7 +145,7 @@ func (s *server) handler(registerer prometheus.Registerer) (http.Handler, error)
 		return nil, err
 	}
 	service.Terminology = func() *terminology.Terminology { return s.caches.rules.Current().Value.terminology }
-	service.Profiles = s.command.byType()
+	service.Profiles, service.MissingTargets = s.command.byType(), s.command.severity()
 	service.Checker = checker{rules: s.caches.rules, refuse: s.command.TerminologyAway == "fail", questionnaires: stored{service}.questionnaire}
 	if s.caches.synchronizer != nil {
 		service.Caches = s.caches.synchronizer

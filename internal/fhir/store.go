@@ -40,6 +40,9 @@ type Finder interface {
 	// ReadAll gives versions, in no order. What does not exist or is a
 	// deletion is left out.
 	ReadAll(ctx context.Context, keys []VersionKey) ([]*Resource, error)
+	// Missing gives those of the keys, in no order, that do not exist or are
+	// deletions.
+	Missing(ctx context.Context, keys []VersionKey) ([]VersionKey, error)
 	// Referring gives current resources that have one of the links, at most
 	// limit of them, the oldest first, each once.
 	Referring(ctx context.Context, links []Link, limit int) ([]*Resource, error)

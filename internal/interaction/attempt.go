@@ -50,6 +50,9 @@ func (a *attempt) run(ctx context.Context) error {
 	if err := a.resolveAfter(ctx); err != nil {
 		return err
 	}
+	if err := a.follow(ctx); err != nil {
+		return err
+	}
 	return a.readBack(ctx)
 }
 

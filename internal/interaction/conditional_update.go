@@ -27,11 +27,15 @@ func (s *Service) conditionalUpdate(ctx context.Context, request *Request) (*Res
 		if err != nil {
 			return err
 		}
+		issues, err := s.follow(ctx, tx, write, p.issues, request.Base)
+		if err != nil {
+			return err
+		}
 		results, err := tx.Apply(ctx, []*fhir.Write{write})
 		if err != nil {
 			return err
 		}
-		response = written(write, results[0], p.issues)
+		response = written(write, results[0], issues)
 		return nil
 	})
 	return response, single(err)

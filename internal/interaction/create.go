@@ -17,11 +17,15 @@ func (s *Service) create(ctx context.Context, request *Request) (*Response, erro
 	if request.IfNoneExist != "" {
 		return s.conditionalCreate(ctx, request, p, write)
 	}
+	issues, err := s.follow(ctx, s.Store, write, p.issues, request.Base)
+	if err != nil {
+		return nil, err
+	}
 	result, err := s.Store.Write(ctx, write)
 	if err != nil {
 		return nil, err
 	}
-	return written(write, result, p.issues), nil
+	return written(write, result, issues), nil
 }
 
 // conditionalCreate stores the resource unless one matches already; then it
@@ -41,11 +45,15 @@ func (s *Service) conditionalCreate(ctx context.Context, request *Request, p *pr
 			response = existing(match)
 			return nil
 		}
+		issues, err := s.follow(ctx, tx, write, p.issues, request.Base)
+		if err != nil {
+			return err
+		}
 		results, err := tx.Apply(ctx, []*fhir.Write{write})
 		if err != nil {
 			return err
 		}
-		response = written(write, results[0], p.issues)
+		response = written(write, results[0], issues)
 		return nil
 	})
 	return response, single(err)

@@ -48,49 +48,10 @@ func (f *linkFinder) find(resource element.Node, t fhir.ResourceType) []link {
 	f.offset, _ = resource.Span()
 	f.links = nil
 	if t != "Bundle" {
-		f.object(resource, f.definitions.Type(string(t)).Root)
+		w := walker{f.definitions, f.primitive}
+		w.object(resource, f.definitions.Type(string(t)).Root)
 	}
 	return f.links
-}
-
-func (f *linkFinder) object(object element.Node, of *definition.Element) {
-	for member := range object.Children() {
-		if property, known := of.Property(member.Name()); known {
-			f.value(member, property)
-		}
-	}
-}
-
-func (f *linkFinder) value(value element.Node, property definition.Property) {
-	switch value.Kind() {
-	case element.Array:
-		for item := range value.Children() {
-			f.value(item, property)
-		}
-	case element.String:
-		f.primitive(value, property)
-	case element.Object:
-		switch {
-		case property.Extra:
-			f.object(value, f.definitions.Type("Element").Root)
-		case property.Type == "Resource":
-			f.resource(value)
-		case len(property.Element.Children) > 0:
-			f.object(value, property.Element)
-		default:
-			if t := f.definitions.Type(property.Type); t != nil {
-				f.object(value, t.Root)
-			}
-		}
-	}
-}
-
-// resource looks into a contained resource.
-func (f *linkFinder) resource(resource element.Node) {
-	t := f.definitions.Type(resource.Get("resourceType").Str())
-	if t != nil && t.Kind == definition.KindResource {
-		f.object(resource, t.Root)
-	}
 }
 
 func (f *linkFinder) primitive(value element.Node, property definition.Property) {

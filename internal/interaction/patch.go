@@ -29,6 +29,9 @@ func (s *Service) patch(ctx context.Context, request *Request) (*Response, error
 		if err != nil {
 			return nil, err
 		}
+		if issues, err = s.follow(ctx, s.Store, write, issues, request.Base); err != nil {
+			return nil, err
+		}
 		result, err := s.Store.Write(ctx, write)
 		if err == nil {
 			return written(write, result, issues), nil
@@ -69,6 +72,9 @@ func (s *Service) patchMatch(ctx context.Context, request *Request, patch jsonpa
 		}
 		write, issues, err := s.patched(ctx, tx, request, patch, match)
 		if err != nil {
+			return err
+		}
+		if issues, err = s.follow(ctx, tx, write, issues, request.Base); err != nil {
 			return err
 		}
 		results, err := tx.Apply(ctx, []*fhir.Write{write})

@@ -65,6 +65,9 @@ type Service struct {
 	// Profiles are those that the CapabilityStatement names for types, which the
 	// Validator holds their resources to; the types' own for others.
 	Profiles map[fhir.ResourceType]string
+	// MissingTargets is the severity of a reference to a resource that this server
+	// does not have; empty: where references lead is not looked at.
+	MissingTargets fhir.Severity
 	// Caches are what Validator, Indexer, Planner and Terminology rest on; nil:
 	// nothing that changes.
 	Caches Caches

@@ -21,11 +21,15 @@ func (s *Service) update(ctx context.Context, request *Request) (*Response, erro
 	if err != nil {
 		return nil, err
 	}
+	issues, err := s.follow(ctx, s.Store, write, p.issues, request.Base)
+	if err != nil {
+		return nil, err
+	}
 	result, err := s.Store.Write(ctx, write)
 	if err != nil {
 		return nil, err
 	}
-	return written(write, result, p.issues), nil
+	return written(write, result, issues), nil
 }
 
 // checkID refuses a body without the id of the URL or with another.

@@ -36,6 +36,13 @@ func (s *Service) validate(ctx context.Context, c *call) (*Response, error) {
 		}
 	}
 	issues := s.check(c.Type, root, profiles, mode)
+	if s.MissingTargets != "" {
+		more, err := s.unfollowed(ctx, s.Store, root, fhir.Key{Type: c.Type, ID: root.Get("id").Str()}, c.Base)
+		if err != nil {
+			return nil, err
+		}
+		issues = slices.Concat(issues, more)
+	}
 	if mode == "update" && !stored {
 		more, err := s.validateUpdate(ctx, c, root)
 		if err != nil {
