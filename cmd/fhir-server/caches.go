@@ -41,21 +41,27 @@ func (f *cacheFlags) startCaches(ctx context.Context, store *database, other *re
 		return nil, err
 	}
 	member := fhir.Member{ID: uuid.NewV7().String(), Name: memberName(), Mode: f.CacheSync, Lease: f.CacheLease}
-	switch f.CacheSync {
-	case "notify":
-		var err error
-		c.synchronizer, err = cache.Start(ctx, cache.Config{Store: store, Transport: store.Notify(), Member: member, Logger: logger}, all...)
-		if err != nil {
-			return nil, err
-		}
-		return c, c.synchronizer.Register(registerer)
-	case "off":
+	if f.CacheSync == "off" {
 		if err := store.Join(ctx, &member); err != nil { // asks only: it holds no lease
 			return nil, err
 		}
 		return c, cache.FillOnce(ctx, store, all...)
 	}
-	return nil, fmt.Errorf("--cache-sync=%s is not available in this version; use notify or off", f.CacheSync)
+	config := cache.Config{Store: store, Member: member, Logger: logger}
+	poll := cache.NewPoll(store, f.CachePollInterval, f.CacheLease)
+	switch f.CacheSync {
+	case "notify":
+		config.Transport, config.Fallback = store.Notify(), poll
+	case "poll":
+		config.Transport = poll
+	default:
+		return nil, fmt.Errorf("--cache-sync=%s is not available in this version; use notify, poll or off", f.CacheSync)
+	}
+	var err error
+	if c.synchronizer, err = cache.Start(ctx, config, all...); err != nil {
+		return nil, err
+	}
+	return c, c.synchronizer.Register(registerer)
 }
 
 // memberName is what people know the instance by.

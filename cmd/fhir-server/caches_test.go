@@ -11,8 +11,14 @@ import (
 // TestSystemResourcesReachOtherInstances stores system resources on one
 // instance and expects them in the snapshots of the other.
 func TestSystemResourcesReachOtherInstances(t *testing.T) {
+	for _, transport := range []string{"notify", "poll"} {
+		t.Run(transport, func(t *testing.T) { reachOtherInstances(t, transport) })
+	}
+}
+
+func reachOtherInstances(t *testing.T, transport string) {
 	url := postgrestest.New(t)
-	one, other := serve(t, url), serve(t, url)
+	one, other := serve(t, url), serve(t, url, "--cache-sync="+transport)
 	for target, body := range map[string]string{
 		"SearchParameter/shoe-size": `{"resourceType":"SearchParameter","id":"shoe-size","url":"http://example.org/SearchParameter/shoe-size",
 			"name":"ShoeSize","status":"active","description":"Size of shoes","code":"shoe-size","base":["Patient"],"type":"number",
@@ -27,6 +33,9 @@ func TestSystemResourcesReachOtherInstances(t *testing.T) {
 		if a := one.do("PUT", target, body, "Content-Type: application/fhir+json"); a.StatusCode != 201 {
 			t.Fatalf("PUT %s: %d %s", target, a.StatusCode, a.body)
 		}
+	}
+	if text := metrics(t, other); !strings.Contains(text, `starling_cache_transport{transport="`+transport+`"} 1`) {
+		t.Errorf("the metrics do not name %s", transport)
 	}
 	written := time.Now()
 	for _, domain := range []string{"validation", "routing", "subscriptions"} {

@@ -108,6 +108,7 @@ func TestRefusedFlags(t *testing.T) {
 		"--listen=8080":                     "HOST:PORT",
 		"--auth=basic":                      "--auth",
 		"--cache-sync=redis":                "notify",
+		"--cache-poll-interval=1ms":         "--cache-poll-interval",
 		"--cache-lease=0s":                  "--cache-lease",
 		"--cache-lease=2":                   "cache-lease",
 		"--validation=some":                 "full",

@@ -52,15 +52,16 @@ func Register(registerer prometheus.Registerer, caches ...Filled) error {
 // age of the lease, and what it has heard, read and waited for.
 func (s *Synchronizer) Register(registerer prometheus.Registerer) error {
 	all := []prometheus.Collector{
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "starling_cache_transport", Help: "1 for the transport in use.", ConstLabels: prometheus.Labels{"transport": s.transport.Name()},
-		}, func() float64 { return 1 }),
+		s.transportGauge(s.transport),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "starling_cache_lease_seconds", Help: "The lease of the cluster."}, s.lease.Seconds),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "starling_cache_lease_age_seconds", Help: "Time since the oldest snapshot served was last proved current.",
 		}, func() float64 { return s.leaseAge().Seconds() }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "starling_cache_barrier_seconds_total", Help: "Time that changes waited for all instances."},
 			func() float64 { return time.Duration(s.metrics.barrierWait.Load()).Seconds() }),
+	}
+	if s.fallback != nil {
+		all = append(all, s.transportGauge(s.fallback))
 	}
 	for name, m := range map[string]struct {
 		help  string
@@ -82,6 +83,18 @@ func (s *Synchronizer) Register(registerer prometheus.Registerer) error {
 		}
 	}
 	return nil
+}
+
+// transportGauge says whether a transport is in use.
+func (s *Synchronizer) transportGauge(t Transport) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "starling_cache_transport", Help: "1 for the transport in use.", ConstLabels: prometheus.Labels{"transport": t.Name()},
+	}, func() float64 {
+		if s.Using() == t.Name() {
+			return 1
+		}
+		return 0
+	})
 }
 
 // leaseAge is the time since the snapshot proved longest ago was.

@@ -12,9 +12,7 @@ import (
 )
 
 const (
-	retryFill    = 200 * time.Millisecond
-	minReconnect = 50 * time.Millisecond
-	maxReconnect = 2 * time.Second
+	retryFill = 200 * time.Millisecond
 	// beats is how often in a lease an instance reads the versions at least.
 	beats = 4
 )
@@ -35,6 +33,8 @@ type Filled interface {
 type Config struct {
 	Store     fhir.MemberStore
 	Transport Transport
+	// Fallback is held while Transport does not work; nil for none.
+	Fallback Transport
 	// Member is the instance: its ID, Name and Mode, and the Lease, the longest
 	// time an answer may rest on a system resource since changed.
 	Member fhir.Member
@@ -45,12 +45,17 @@ type Config struct {
 type Synchronizer struct {
 	store     fhir.MemberStore
 	transport Transport
+	fallback  Transport
 	member    fhir.Member
 	lease     time.Duration
 	caches    []Filled // by fhir.Domain.Number
 	logger    *slog.Logger
 	clock     func() time.Duration
 	without   guards
+
+	using     atomic.Value  // string: the name of the transport in use
+	connected atomic.Bool   // a transport has been, once
+	joined    chan struct{} // closed when the instance is a member
 
 	told    chan struct{}
 	fresh   fresh
@@ -77,10 +82,10 @@ func Start(ctx context.Context, config Config, caches ...Filled) (*Synchronizer,
 
 func newSynchronizer(config Config, caches []Filled) *Synchronizer {
 	s := &Synchronizer{
-		store: config.Store, transport: config.Transport, member: config.Member, lease: config.Member.Lease,
-		caches: make([]Filled, len(fhir.Domains())), logger: config.Logger, clock: sinceBoot, told: make(chan struct{}, 1),
+		store: config.Store, transport: config.Transport, fallback: config.Fallback, member: config.Member, lease: config.Member.Lease,
+		caches: make([]Filled, len(fhir.Domains())), logger: config.Logger, clock: sinceBoot,
+		joined: make(chan struct{}), told: make(chan struct{}, 1),
 	}
-	s.member.Transport = s.transport.Name()
 	for _, c := range caches {
 		s.caches[c.Domain().Number()] = c
 	}
@@ -100,11 +105,12 @@ func start(ctx context.Context, s *Synchronizer) (*Synchronizer, error) {
 			return nil, ctx.Err()
 		}
 	}
-	member := s.member
+	member := s.asMember()
 	if err := s.store.Join(ctx, &member); err != nil {
 		s.Close()
 		return nil, err
 	}
+	close(s.joined)
 	if err := fillAll(ctx, s.store, s.clock, s.caches); err != nil {
 		s.Close()
 		return nil, err
@@ -151,40 +157,6 @@ func (s *Synchronizer) Close() {
 	}
 }
 
-// listen holds the transport, and reads the versions anew each time it has
-// connected: what changed while it had not was not heard.
-func (s *Synchronizer) listen(ctx context.Context, ready func()) {
-	wait := minReconnect
-	for first := true; ctx.Err() == nil; first = false {
-		err := s.transport.Listen(ctx, func() error {
-			if !first {
-				s.metrics.reconnects.Add(1)
-				if err := s.Probe(ctx); err != nil {
-					return err
-				}
-			}
-			wait = minReconnect
-			ready()
-			return nil
-		}, s.hear)
-		if ctx.Err() != nil {
-			return
-		}
-		s.logger.Warn("cache transport lost; connecting again", "transport", s.transport.Name(), "error", err, "wait", wait)
-		pause(ctx, wait)
-		wait = min(2*wait, maxReconnect)
-	}
-}
-
-func (s *Synchronizer) hear(versions fhir.DomainVersions) {
-	s.metrics.heard.Add(1)
-	for domain, version := range versions {
-		if i := domain.Number(); i >= 0 {
-			s.caches[i].hear(version)
-		}
-	}
-}
-
 // tell has the others told what is applied, soon.
 func (s *Synchronizer) tell() {
 	select {
@@ -221,7 +193,7 @@ var errLapsed = errors.New("cache: the database took longer than the lease to an
 func (s *Synchronizer) Probe(ctx context.Context) error {
 	for range 2 {
 		at := s.clock()
-		member := s.member
+		member := s.asMember()
 		member.Applied = s.applied()
 		s.metrics.reads.Add(1)
 		state, lapsed, err := s.store.Beat(ctx, &member)
@@ -234,6 +206,15 @@ func (s *Synchronizer) Probe(ctx context.Context) error {
 		}
 	}
 	return errLapsed
+}
+
+// asMember is the instance as the others are to see it.
+func (s *Synchronizer) asMember() fhir.Member {
+	member := s.member
+	if member.Transport = s.Using(); member.Transport == "" {
+		member.Transport = s.transport.Name() // it has not connected yet
+	}
+	return member
 }
 
 // learn takes up the versions found by a reading begun at a time.

@@ -15,6 +15,7 @@ type Transport interface {
 	// Listen calls ready once changes committed from then on will be heard of, and
 	// gives up if that fails. It calls heard for each one, until ctx ends or the
 	// connection is lost; it is then called again. It must notice by itself that
-	// its connection has gone silent. Its error is never nil.
+	// its connection has gone silent. Its error is never nil, and is fhir.ErrUnheard if
+	// it cannot work where it is.
 	Listen(ctx context.Context, ready func() error, heard func(fhir.DomainVersions)) error
 }

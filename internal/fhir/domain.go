@@ -73,6 +73,10 @@ type Basis struct {
 // may succeed.
 var ErrStale = errors.New("fhir: what it was made by has been replaced")
 
+// ErrUnheard says that word of changes cannot come on the way that was asked
+// for, and why, for the operator.
+var ErrUnheard = errors.New("word of changes cannot come this way")
+
 // DomainState is the versions of the domains at one time.
 type DomainState struct {
 	// Lineage names the history the versions are of: the database's timeline,

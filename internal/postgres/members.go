@@ -23,10 +23,10 @@ func (s *Store) Join(ctx context.Context, m *fhir.Member) error {
 		var name, mode string
 		var lease time.Duration
 		err := tx.QueryRow(ctx, `SELECT name, mode, lease FROM cache_member
-			WHERE seen > clock_timestamp() - 2 * lease AND id <> $1 AND (lease <> $2 OR mode <> $3) LIMIT 1`,
+			WHERE seen > clock_timestamp() - 2 * lease AND id <> $1 AND (lease <> $2 OR (mode = 'off') <> ($3 = 'off')) LIMIT 1`,
 			m.ID, m.Lease, m.Mode).Scan(&name, &mode, &lease)
 		switch {
-		case err == nil && mode != m.Mode:
+		case err == nil && m.Mode == "off":
 			return fmt.Errorf("--cache-sync=%s, but the instance %s runs with %s: all that share a database have to agree", m.Mode, name, mode)
 		case err == nil:
 			return fmt.Errorf("--cache-lease=%s, but the instance %s runs with %s: all that share a database have to agree", m.Lease, name, lease)
