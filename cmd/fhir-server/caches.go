@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/netip"
 	"os"
 	"strconv"
 	"time"
@@ -14,7 +17,9 @@ import (
 
 	"starling/internal/cache"
 	"starling/internal/fhir"
+	"starling/internal/interaction"
 	"starling/internal/parameter"
+	"starling/internal/rest"
 	"starling/internal/terminology"
 	"starling/internal/terminology/remote"
 	"starling/internal/validation"
@@ -29,23 +34,27 @@ type caches struct {
 	rules        *cache.Cache[*rules]
 	routing      *cache.Cache[*parameter.Set]
 	parameters   *parameter.Indexing
+	cluster      interaction.Cluster
 }
 
 // startCaches fills the caches and keeps them in step as the flags say. text is
-// the value of --text-search.
-func (f *cacheFlags) startCaches(ctx context.Context, store *database, other *remote.Server, settle func(*validation.Validator) *validation.Validator, text string, logger *slog.Logger, registerer prometheus.Registerer) (*caches, error) {
+// the value of --text-search, member what others are told of this instance.
+func (f *cacheFlags) startCaches(ctx context.Context, store *database, other *remote.Server, settle func(*validation.Validator) *validation.Validator, text string, member fhir.Member, logger *slog.Logger, registerer prometheus.Registerer) (*caches, error) {
 	c := &caches{rules: cache.New(fhir.DomainValidation, newRules(other, settle))}
 	c.routing, c.parameters = newParameters(store, searchedCodes(func() *terminology.Terminology { return c.rules.Current().Value.terminology }), text)
 	all := []cache.Filled{c.rules, c.routing, cache.New(fhir.DomainSubscriptions, byKey)}
 	if err := cache.Register(registerer, all...); err != nil {
 		return nil, err
 	}
-	member := fhir.Member{ID: uuid.NewV7().String(), Name: memberName(), Mode: f.CacheSync, Lease: f.CacheLease}
+	member.ID, member.Name, member.Mode, member.Lease = uuid.NewV7().String(), memberName(), f.CacheSync, f.CacheLease
 	if f.CacheSync == "off" {
 		if err := store.Join(ctx, &member); err != nil { // asks only: it holds no lease
 			return nil, err
 		}
-		return c, cache.FillOnce(ctx, store, all...)
+		member.Started = time.Now()
+		alone := &cache.Alone{Store: store, Member: member, Caches: all}
+		c.cluster = alone
+		return c, errors.Join(alone.Register(registerer), cache.FillOnce(ctx, store, all...))
 	}
 	config := cache.Config{Store: store, Member: member, Logger: logger}
 	poll := cache.NewPoll(store, f.CachePollInterval, f.CacheLease)
@@ -61,6 +70,7 @@ func (f *cacheFlags) startCaches(ctx context.Context, store *database, other *re
 	if c.synchronizer, err = cache.Start(ctx, config, all...); err != nil {
 		return nil, err
 	}
+	c.cluster = c.synchronizer
 	return c, c.synchronizer.Register(registerer)
 }
 
@@ -71,6 +81,21 @@ func memberName() string {
 		host = "unknown"
 	}
 	return host + ":" + strconv.Itoa(os.Getpid())
+}
+
+// advertised is the address of the API as other machines may know it: where it
+// is every address of this one, its host name stands for them.
+func advertised(address net.Addr) string {
+	host, port, err := net.SplitHostPort(address.String())
+	if err != nil {
+		return address.String()
+	}
+	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
+		if name, err := os.Hostname(); err == nil {
+			host = name
+		}
+	}
+	return "http://" + net.JoinHostPort(host, port) + rest.BasePath
 }
 
 // guard refuses writes that no instance would hear of. Of the others this one

@@ -98,12 +98,16 @@ func (f *cacheFlags) check() error {
 	return nil
 }
 
+// minToken is the least length of --operator-token.
+const minToken = 16
+
 // listenFlags say where and to whom the API answers.
 type listenFlags struct {
 	Listen         string        `env:"FHIR_LISTEN" default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address of the API (${default})."`
-	AdminListen    string        `env:"FHIR_ADMIN_LISTEN" default:"127.0.0.1:9464" placeholder:"ADDRESS" help:"Address of /metrics, /livez, /readyz and /debug/pprof; empty for none (${default})."`
+	AdminListen    string        `env:"FHIR_ADMIN_LISTEN" default:"127.0.0.1:9464" placeholder:"ADDRESS" help:"Address of /metrics, /livez, /readyz, /debug/pprof and /fhir/$$cache-status; empty for none (${default})."`
 	BaseURL        string        `env:"FHIR_BASE_URL" placeholder:"URL" help:"Base of absolute links. Without it, as the request was addressed."`
 	TrustedProxies []string      `env:"FHIR_TRUSTED_PROXIES" default:"loopback" placeholder:"NETWORK" help:"Networks whose Forwarded and X-Forwarded-* headers are believed: CIDR, loopback, private or none (${default})."`
+	OperatorToken  string        `env:"FHIR_OPERATOR_TOKEN" placeholder:"TOKEN" help:"Bearer token by which operators are known at the API's address; without it they are served at the admin address alone."`
 	Auth           string        `env:"FHIR_AUTH" enum:",none" default:"" placeholder:"HOW" help:"How clients prove who they are: none. Must be given where --listen is no loopback address."`
 	MaxBody        int64         `env:"FHIR_MAX_BODY" default:"67108864" placeholder:"BYTES" help:"Largest request body, decompressed (${default})."`
 	RequestTimeout time.Duration `env:"FHIR_REQUEST_TIMEOUT" default:"60s" help:"Longest time an interaction may take (${default})."`
@@ -121,6 +125,9 @@ func (f *listenFlags) check() error {
 	}
 	if !isLoopback(host) && f.Auth == "" {
 		return fmt.Errorf("--listen=%s lets other machines in: state with --auth how they prove who they are (none: they need not)", f.Listen)
+	}
+	if f.OperatorToken != "" && len(f.OperatorToken) < minToken {
+		return fmt.Errorf("--operator-token must have at least %d characters", minToken)
 	}
 	if f.MaxBody < 1 || f.MaxBody > 1<<30 {
 		return errors.New("--max-body must be between 1 and 1073741824")

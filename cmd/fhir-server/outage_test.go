@@ -39,6 +39,9 @@ func TestDatabaseOutage(t *testing.T) {
 	if got := status(ready); got != 503 {
 		t.Errorf("without a database: %d", got)
 	}
+	if got := status("http://" + r.admin + "/fhir/$cache-status"); got != 503 {
+		t.Errorf("$cache-status without a database: %d", got)
+	}
 	for _, method := range []string{"GET", "PUT"} {
 		body := ""
 		if method == "PUT" {

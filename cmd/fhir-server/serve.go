@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"starling/internal/fhir"
 	"starling/internal/parameter"
 	"starling/internal/rest"
 	"starling/internal/terminology"
@@ -74,6 +75,9 @@ type server struct {
 	caches   *caches
 	runner   *parameter.Runner // nil until it has started
 	remote   *remote.Server    // nil: no other terminology server
+	// operators is the API for those who reach the admin address, nil until it has
+	// started.
+	operators atomic.Pointer[http.Handler]
 	// failed gets the error of a listener that broke.
 	failed chan error
 }
@@ -101,7 +105,7 @@ func (s *server) start(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		s.admin = s.serve(listener, rest.Admin(registry, &s.health))
+		s.admin = s.serve(listener, rest.Admin(registry, &s.health, http.HandlerFunc(s.cacheStatus)))
 	}
 	var opened atomic.Bool
 	s.health.Check("start", func(context.Context) error {
@@ -117,7 +121,7 @@ func (s *server) start(ctx context.Context) (err error) {
 	if s.remote, err = s.command.remote(s.logger, registry); err != nil {
 		return err
 	}
-	if s.caches, err = s.command.startCaches(ctx, s.database, s.remote, s.command.settle, s.command.TextSearch, s.logger, registry); err != nil {
+	if s.caches, err = s.command.startCaches(ctx, s.database, s.remote, s.command.settle, s.command.TextSearch, s.about(), s.logger, registry); err != nil {
 		return err
 	}
 	s.runner = &parameter.Runner{Indexing: s.caches.parameters, Store: s.database, Base: s.command.baseURL(), Logger: s.logger}
@@ -146,6 +150,7 @@ func (s *server) handler(registerer prometheus.Registerer) (http.Handler, error)
 	}
 	service.Terminology = func() *terminology.Terminology { return s.caches.rules.Current().Value.terminology }
 	service.Profiles, service.MissingTargets = s.command.byType(), s.command.severity()
+	service.Cluster, service.Operators = s.caches.cluster, s.command.OperatorToken != ""
 	service.Checker = checker{rules: s.caches.rules, refuse: s.command.TerminologyAway == "fail", questionnaires: stored{service}.questionnaire}
 	if s.caches.synchronizer != nil {
 		service.Caches = s.caches.synchronizer
@@ -154,11 +159,30 @@ func (s *server) handler(registerer prometheus.Registerer) (http.Handler, error)
 	if s.command.Validation == "full" {
 		service.Validator = s.caches.parameters.Validator(service.Checker)
 	}
-	return rest.New(rest.Config{
+	config := rest.Config{
 		Service: service, BaseURL: s.command.baseURL(), Proxies: trusted,
-		MaxBody: s.command.MaxBody, Timeout: s.command.RequestTimeout,
+		MaxBody: s.command.MaxBody, Timeout: s.command.RequestTimeout, OperatorToken: s.command.OperatorToken,
 		Metrics: rest.NewMetrics(registerer), Health: &s.health, Logger: s.logger, AccessLog: s.command.AccessLog,
-	}), nil
+	}
+	handler := rest.New(config)
+	config.Operators = true // who reaches the admin address is one
+	operators := rest.New(config)
+	s.operators.Store(&operators)
+	return handler, nil
+}
+
+// cacheStatus answers at the admin address, from when the API serves on.
+func (s *server) cacheStatus(w http.ResponseWriter, r *http.Request) {
+	if handler := s.operators.Load(); handler != nil {
+		(*handler).ServeHTTP(w, r)
+		return
+	}
+	http.Error(w, "the database is being opened", http.StatusServiceUnavailable)
+}
+
+// about is what operators are told of this instance.
+func (s *server) about() fhir.Member {
+	return fhir.Member{Address: advertised(s.listener.Addr()), Software: software().Version, Level: s.command.Validation}
 }
 
 // The limits on a connection. A request's own limit is --request-timeout.

@@ -57,6 +57,14 @@ func (s *Synchronizer) Register(registerer prometheus.Registerer) error {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "starling_cache_lease_age_seconds", Help: "Time since the oldest snapshot served was last proved current.",
 		}, func() float64 { return s.leaseAge().Seconds() }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "starling_cache_lease_valid", Help: "1 while requests are answered without asking the database for versions first.",
+		}, func() float64 {
+			if held := s.holds(); s.valid(&held, s.clock()) {
+				return 1
+			}
+			return 0
+		}),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "starling_cache_barrier_seconds_total", Help: "Time that changes waited for all instances."},
 			func() float64 { return time.Duration(s.metrics.barrierWait.Load()).Seconds() }),
 	}
@@ -87,10 +95,19 @@ func (s *Synchronizer) Register(registerer prometheus.Registerer) error {
 
 // transportGauge says whether a transport is in use.
 func (s *Synchronizer) transportGauge(t Transport) prometheus.Collector {
+	return transportGauge(t.Name(), func() bool { return s.Using() == t.Name() })
+}
+
+// Register publishes that the instance hears of nothing.
+func (a *Alone) Register(registerer prometheus.Registerer) error {
+	return registerer.Register(transportGauge(a.Member.Mode, func() bool { return true }))
+}
+
+func transportGauge(name string, used func() bool) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "starling_cache_transport", Help: "1 for the transport in use.", ConstLabels: prometheus.Labels{"transport": t.Name()},
+		Name: "starling_cache_transport", Help: "1 for the transport in use.", ConstLabels: prometheus.Labels{"transport": name},
 	}, func() float64 {
-		if s.Using() == t.Name() {
+		if used() {
 			return 1
 		}
 		return 0

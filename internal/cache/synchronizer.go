@@ -194,7 +194,7 @@ func (s *Synchronizer) Probe(ctx context.Context) error {
 	for range 2 {
 		at := s.clock()
 		member := s.asMember()
-		member.Applied = s.applied()
+		member.Applied = appliedBy(s.caches)
 		s.metrics.reads.Add(1)
 		state, lapsed, err := s.store.Beat(ctx, &member)
 		if err != nil {
@@ -228,15 +228,15 @@ func (s *Synchronizer) learn(state fhir.DomainState, at time.Duration) {
 	}
 }
 
-// applied is what the snapshots hold, all of the lineage of the oldest.
-func (s *Synchronizer) applied() fhir.DomainState {
+// appliedBy is what the snapshots hold, all of the lineage of the oldest.
+func appliedBy(caches []Filled) fhir.DomainState {
 	state := fhir.DomainState{Versions: fhir.DomainVersions{}}
-	for i, domain := range fhir.Domains() {
-		l := s.caches[i].held()
+	for _, c := range caches {
+		l := c.held()
 		if l == nil {
 			continue
 		}
-		state.Versions[domain] = l.Version
+		state.Versions[c.Domain()] = l.Version
 		if state.Lineage == "" || l.Lineage < state.Lineage {
 			state.Lineage = l.Lineage
 		}

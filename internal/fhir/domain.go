@@ -97,6 +97,9 @@ type DomainSnapshot struct {
 type Member struct {
 	ID        string // a UUID, made anew with every start
 	Name      string // for people: host and process
+	Address   string // of its API; empty if not known
+	Software  string // the release it runs
+	Level     string // of --validation
 	Mode      string // of --cache-sync
 	Transport string // in use
 	Lease     time.Duration
@@ -107,6 +110,19 @@ type Member struct {
 	// how long ago.
 	Live bool
 	Age  time.Duration
+	// LeaseAge is how long ago all it serves was last found current; negative: not
+	// known, or never.
+	LeaseAge time.Duration
+}
+
+// Valid reports whether it may answer without asking the database first.
+func (m *Member) Valid() bool { return m.LeaseAge >= 0 && m.LeaseAge < m.Lease }
+
+// Cluster is the instances that share a database, as one of them sees it.
+type Cluster struct {
+	State   DomainState // of the database
+	Members []*Member   // heard of in the last hour
+	Self    string      // the ID of the one that tells
 }
 
 // DomainStore gives the caches what they are built from. The version rows are

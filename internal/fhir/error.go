@@ -24,6 +24,8 @@ const (
 	IssueTooCostly       IssueType = "too-costly"
 	IssueNotSupported    IssueType = "not-supported"
 	IssueSecurity        IssueType = "security"
+	IssueLogin           IssueType = "login"
+	IssueForbidden       IssueType = "forbidden"
 	IssueThrottled       IssueType = "throttled"
 	IssueTransient       IssueType = "transient"
 	IssueTimeout         IssueType = "timeout"

@@ -33,7 +33,7 @@ const maxRenewals = 100
 // Serve carries out one interaction. Its error is an *fhir.Error, or the
 // server's own fault.
 func (s *Service) Serve(ctx context.Context, request *Request) (*Response, error) {
-	if s.Caches == nil || !usesCaches(request.Interaction) {
+	if s.Caches == nil || !usesCaches(request) {
 		return s.serve(ctx, request)
 	}
 	for renewals := 0; ; renewals++ {
@@ -64,10 +64,12 @@ func (s *Service) Serve(ctx context.Context, request *Request) (*Response, error
 
 // usesCaches reports whether an answer may rest on system resources as the
 // instance holds them.
-func usesCaches(name Name) bool {
-	switch name {
+func usesCaches(request *Request) bool {
+	switch request.Interaction {
 	case Read, VRead, HistoryInstance, HistoryType, HistorySystem:
 		return false
+	case Operation:
+		return request.operation == nil || !request.operation.operators
 	}
 	return true
 }

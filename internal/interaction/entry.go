@@ -116,6 +116,7 @@ func (s *Service) entryRequest(asked element.Node, outer *Request) (*Request, er
 	}
 	request.head = method == "HEAD"
 	request.Base, request.Handling, request.Return = outer.Base, outer.Handling, outer.Return
+	request.Operator = outer.Operator
 	return request, nil
 }
 

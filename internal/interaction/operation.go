@@ -20,7 +20,9 @@ type operation struct {
 	body string
 	// search says that search parameters are parameters of the operation, too.
 	search bool
-	run    func(s *Service, ctx context.Context, c *call) (*Response, error)
+	// operators says that it is for operators, and rests on no cache.
+	operators bool
+	run       func(s *Service, ctx context.Context, c *call) (*Response, error)
 }
 
 // served lists the operations by the canonicals of their definitions,
@@ -48,7 +50,7 @@ const operationBase = "http://hl7.org/fhir/OperationDefinition/"
 type operations struct {
 	once   sync.Once
 	byCode map[string][]*operation
-	all    []*operation // sorted by code
+	all    []*operation // that the CapabilityStatement names, sorted by code
 }
 
 func (s *Service) findOperations() *operations {
@@ -64,6 +66,13 @@ func (s *Service) findOperations() *operations {
 				found.Operation = defined
 				o.byCode[defined.Code] = append(o.byCode[defined.Code], &found)
 				o.all = append(o.all, &found)
+			}
+		}
+		if s.Cluster != nil {
+			found := &operation{Operation: cacheStatusDefinition, operators: true, run: (*Service).cacheStatus}
+			o.byCode[found.Code] = append(o.byCode[found.Code], found)
+			if s.Operators {
+				o.all = append(o.all, found)
 			}
 		}
 		slices.SortStableFunc(o.all, func(a, b *operation) int { return strings.Compare(a.Code, b.Code) })

@@ -70,6 +70,8 @@ type Request struct {
 	RespondAsync bool
 	// CacheVersion is a Response.CacheVersion that the answer must know of.
 	CacheVersion string
+	// Operator: who asks has shown to be one.
+	Operator bool
 	// Base is the server's base URL for absolute links, without a trailing
 	// slash: "http://127.0.0.1:8080/fhir".
 	Base string

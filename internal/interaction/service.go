@@ -85,6 +85,11 @@ type Service struct {
 	// Revision changes with what the functions above say of search parameters; nil:
 	// never.
 	Revision func() string
+	// Cluster is asked by $cache-status; nil: there is no such operation.
+	Cluster Cluster
+	// Operators says that a Request may come from an operator, so the
+	// CapabilityStatement names what is theirs.
+	Operators bool
 	// Software is what the CapabilityStatement says of the program.
 	Software Software
 

@@ -55,14 +55,17 @@ func beat(ctx context.Context, db interface {
 ) (state fhir.DomainState, lapsed bool, err error) {
 	v := m.Applied.Versions
 	rows, err := db.Query(ctx, `WITH before AS (SELECT seen FROM cache_member WHERE id = $1),
+	proved AS (SELECT clock_timestamp() AS at FROM cache_version HAVING bool_and(cache_lineage(epoch) = $6
+		AND version <= CASE domain WHEN 'validation' THEN $7::bigint WHEN 'routing' THEN $8::bigint ELSE $9::bigint END)),
 	beat AS (
-		INSERT INTO cache_member (id, name, mode, transport, lease, lineage, validation, routing, subscriptions)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		INSERT INTO cache_member (id, name, mode, transport, lease, lineage, validation, routing, subscriptions, address, software, level, proved)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, (SELECT at FROM proved))
 		ON CONFLICT (id) DO UPDATE SET seen = clock_timestamp(), transport = excluded.transport, lineage = excluded.lineage,
-			validation = excluded.validation, routing = excluded.routing, subscriptions = excluded.subscriptions)
+			validation = excluded.validation, routing = excluded.routing, subscriptions = excluded.subscriptions,
+			proved = coalesce(excluded.proved, cache_member.proved))
 	SELECT domain, version, cache_lineage(epoch), coalesce((SELECT seen < clock_timestamp() - $5 FROM before), true) FROM cache_version`,
 		m.ID, m.Name, m.Mode, m.Transport, m.Lease, m.Applied.Lineage,
-		v[fhir.DomainValidation], v[fhir.DomainRouting], v[fhir.DomainSubscriptions])
+		v[fhir.DomainValidation], v[fhir.DomainRouting], v[fhir.DomainSubscriptions], m.Address, m.Software, m.Level)
 	if err != nil {
 		return state, false, err
 	}
@@ -79,7 +82,8 @@ func beat(ctx context.Context, db interface {
 // Members implements fhir.MemberStore.
 func (s *Store) Members(ctx context.Context) ([]*fhir.Member, error) {
 	rows, err := s.reserve.Query(ctx, `SELECT id::text, name, mode, transport, lease, started, lineage, validation, routing, subscriptions,
-		seen > clock_timestamp() - 2 * lease, greatest(clock_timestamp() - seen, '0')
+		seen > clock_timestamp() - 2 * lease, greatest(clock_timestamp() - seen, '0'), address, software, level,
+		coalesce(greatest(clock_timestamp() - proved, '0'), '-1 second')
 		FROM cache_member WHERE seen > clock_timestamp() - interval '1 hour' ORDER BY started, id`)
 	if err != nil {
 		return nil, err
@@ -87,7 +91,8 @@ func (s *Store) Members(ctx context.Context) ([]*fhir.Member, error) {
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (*fhir.Member, error) {
 		var m fhir.Member
 		var v [3]int64
-		err := row.Scan(&m.ID, &m.Name, &m.Mode, &m.Transport, &m.Lease, &m.Started, &m.Applied.Lineage, &v[0], &v[1], &v[2], &m.Live, &m.Age)
+		err := row.Scan(&m.ID, &m.Name, &m.Mode, &m.Transport, &m.Lease, &m.Started, &m.Applied.Lineage, &v[0], &v[1], &v[2], &m.Live, &m.Age,
+			&m.Address, &m.Software, &m.Level, &m.LeaseAge)
 		m.Applied.Versions = fhir.DomainVersions{}
 		for i, domain := range fhir.Domains() {
 			m.Applied.Versions[domain] = v[i]

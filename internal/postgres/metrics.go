@@ -19,7 +19,7 @@ type metrics struct {
 }
 
 func newMetrics() *metrics {
-	return &metrics{
+	m := &metrics{
 		size: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "starling_store_batch_requests", Help: "Requests served by one coalesced batch.",
 			Buckets: prometheus.ExponentialBuckets(1, 2, 10),
@@ -35,6 +35,8 @@ func newMetrics() *metrics {
 			Name: "starling_store_retries_total", Help: "Database work done again, by cause.",
 		}, []string{"kind"}),
 	}
+	m.retries.WithLabelValues("fence") // there from the start, so that the first is a rise
+	return m
 }
 
 func (m *metrics) batch(kind string, n int, took time.Duration) {

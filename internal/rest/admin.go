@@ -8,10 +8,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Admin makes the handler of the admin address: /metrics, /livez, /readyz and
-// /debug/pprof/.
-func Admin(gatherer prometheus.Gatherer, health *Health) http.Handler {
+// CacheStatus is the path of the one operation of the API that the admin address
+// serves, too.
+const CacheStatus = BasePath + "/$cache-status"
+
+// Admin makes the handler of the admin address: /metrics, /livez, /readyz,
+// /debug/pprof/ and CacheStatus, which status answers: a handler of New with
+// Config.Operators.
+func Admin(gatherer prometheus.Gatherer, health *Health, status http.Handler) http.Handler {
 	mux := http.NewServeMux()
+	mux.Handle(CacheStatus, status)
 	mux.Handle("/metrics", promhttp.HandlerFor(gatherer, promhttp.HandlerOpts{}))
 	mux.Handle("/livez", health)
 	mux.Handle("/readyz", health)

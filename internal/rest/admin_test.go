@@ -19,7 +19,7 @@ func TestHealth(t *testing.T) {
 	h := newHarness(t)
 	var failure error
 	h.health.Check("database", func(context.Context) error { return failure })
-	for _, handler := range []http.Handler{h.handler, Admin(h.metrics, h.health)} {
+	for _, handler := range []http.Handler{h.handler, Admin(h.metrics, h.health, http.NotFoundHandler())} {
 		failure = nil
 		if answer := get(handler, "/readyz"); answer.Code != 200 || answer.Body.String() != "database: ok\n" {
 			t.Errorf("ready: %d %q", answer.Code, answer.Body)
@@ -51,7 +51,7 @@ func TestMetrics(t *testing.T) {
 	h.do("PUT", "/fhir/Patient/1", `{"resourceType":"Patient"}`)
 	h.do("GET", "/fhir/made/up/things", "")
 	h.do("GET", "/fhir/Patient/1", "", "Accept: application/fhir+xml")
-	text := get(Admin(h.metrics, h.health), "/metrics").Body.String()
+	text := get(Admin(h.metrics, h.health, http.NotFoundHandler()), "/metrics").Body.String()
 	for _, want := range []string{
 		`starling_requests_total{interaction="read",status="2xx",type="Patient"} 1`,
 		`starling_requests_total{interaction="update",status="2xx",type="Patient"} 1`,

@@ -253,7 +253,7 @@ func TestClientThatHangsUpIsNoFailure(t *testing.T) {
 	go func() { <-asked; hangUp() }()
 	recorder := httptest.NewRecorder()
 	h.handler.ServeHTTP(recorder, httptest.NewRequest("GET", "/fhir/Patient/1", nil).WithContext(ctx))
-	text := get(Admin(h.metrics, h.health), "/metrics").Body.String()
+	text := get(Admin(h.metrics, h.health, http.NotFoundHandler()), "/metrics").Body.String()
 	if !strings.Contains(text, `starling_requests_total{interaction="read",status="4xx",type="Patient"} 1`) || h.log.Len() > 0 {
 		t.Errorf("counted or logged as a failure of the server: %d %s", recorder.Code, h.log)
 	}

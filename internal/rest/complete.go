@@ -24,6 +24,7 @@ func (a *api) complete(request *interaction.Request, in *incoming, out *outgoing
 	}
 	request.Return, request.Handling, request.RespondAsync = preferences(in.Header["Prefer"])
 	request.CacheVersion = in.header(cacheVersion)
+	request.Operator = a.operators.sent(in)
 	switch in.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch:
 		return a.takeBody(request, in, out)

@@ -18,8 +18,8 @@ type Service interface {
 	Serve(ctx context.Context, request *interaction.Request) (*interaction.Response, error)
 }
 
-// Config is what a Handler is made of. All fields but BaseURL, Proxies and
-// AccessLog are needed.
+// Config is what a Handler is made of. All fields but BaseURL, Proxies,
+// OperatorToken, Operators and AccessLog are needed.
 type Config struct {
 	Service Service
 	// BaseURL is the base of absolute links, without a trailing slash; empty:
@@ -30,9 +30,13 @@ type Config struct {
 	MaxBody int64
 	// Timeout is how long an interaction may take.
 	Timeout time.Duration
-	Metrics *Metrics
-	Health  *Health
-	Logger  *slog.Logger
+	// OperatorToken is the bearer token by which operators are known; empty: there
+	// are none. With Operators, all who come are.
+	OperatorToken string
+	Operators     bool
+	Metrics       *Metrics
+	Health        *Health
+	Logger        *slog.Logger
 	// AccessLog logs every request, rather than failures of the server alone.
 	AccessLog bool
 }
@@ -43,6 +47,8 @@ type api struct {
 	bases   bases
 	maxBody int64
 	timeout time.Duration
+
+	operators operators
 }
 
 // New makes the handler of the API's address: the API under BasePath, and
@@ -50,7 +56,7 @@ type api struct {
 func New(config Config) http.Handler {
 	a := &api{
 		service: config.Service, maxBody: config.MaxBody, timeout: config.Timeout,
-		bases: bases{fixed: config.BaseURL, proxies: config.Proxies},
+		bases: bases{fixed: config.BaseURL, proxies: config.Proxies}, operators: operatorsOf(&config),
 	}
 	handle := compressed(crossOrigin(a.answer))
 	handle = logged(config.Logger, config.AccessLog, config.Metrics.observed(recovered(handle)))

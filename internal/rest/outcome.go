@@ -22,6 +22,9 @@ func (out *outgoing) fail(in *incoming, err error) {
 	if out.Status == http.StatusTooManyRequests || out.Status == http.StatusServiceUnavailable {
 		out.set("Retry-After", retryAfter)
 	}
+	if out.Status == http.StatusUnauthorized {
+		out.set("Www-Authenticate", `Bearer realm="Starling"`)
+	}
 	if len(failure.Allow) > 0 {
 		out.set("Allow", strings.Join(failure.Allow, ", ")+", "+http.MethodOptions)
 	}
