@@ -35,7 +35,7 @@ func scanState(rows pgx.Rows) (fhir.DomainState, error) {
 func (s *Store) Load(ctx context.Context, domain fhir.Domain) (d fhir.DomainSnapshot, err error) {
 	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err = pgx.BeginTxFunc(ctx, s.reserve, snapshot, func(tx pgx.Tx) error {
-		label := tx.QueryRow(ctx, `SELECT version, cache_lineage(epoch) FROM cache_version WHERE domain = $1`, domain)
+		label := tx.QueryRow(ctx, labelDomain, domain)
 		if err := label.Scan(&d.Version, &d.Lineage); err != nil {
 			return err
 		}
@@ -45,11 +45,20 @@ func (s *Store) Load(ctx context.Context, domain fhir.Domain) (d fhir.DomainSnap
 	return d, err
 }
 
+const (
+	// labelDomain also keeps the statement after it to indexes.
+	labelDomain = `SELECT version, cache_lineage(epoch) FROM cache_version, set_config('enable_seqscan', 'off', true) WHERE domain = $1`
+	// loadDomain reads a few resources of a few types, of however many there are.
+	// The planner takes every type for as frequent and would rather read all;
+	// OFFSET 0 has it go from type to resource to version, one by one.
+	loadDomain = `SELECT d.type, r.id, v.version, v.updated, v.method, v.meta, v.body FROM cache_domain_type d
+		CROSS JOIN LATERAL (SELECT rid, id, version FROM resource WHERE type = d.type AND NOT deleted OFFSET 0) r
+		CROSS JOIN LATERAL (SELECT * FROM version WHERE rid = r.rid AND version = r.version OFFSET 0) v
+		WHERE d.domain = $1 ORDER BY r.rid`
+)
+
 func (s *Store) domainResources(ctx context.Context, tx pgx.Tx, domain fhir.Domain) ([]*fhir.Resource, error) {
-	rows, err := tx.Query(ctx, `SELECT r.type, r.id, v.version, v.updated, v.method, v.meta, v.body
-		FROM cache_domain_type d JOIN resource r ON r.type = d.type AND NOT r.deleted
-		JOIN version v ON v.rid = r.rid AND v.version = r.version
-		WHERE d.domain = $1 ORDER BY r.rid`, domain)
+	rows, err := tx.Query(ctx, loadDomain, domain)
 	if err != nil {
 		return nil, err
 	}

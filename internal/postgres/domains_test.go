@@ -2,6 +2,9 @@ package postgres
 
 import (
 	"context"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -116,5 +119,62 @@ func expect(t *testing.T, heard <-chan fhir.DomainVersions, domains ...fhir.Doma
 		case <-time.After(5 * time.Second):
 			t.Fatalf("not heard of: %v", missing)
 		}
+	}
+}
+
+// What a rebuild reads does not grow with what else is stored.
+func TestDomainLoadReadsItsTypesAlone(t *testing.T) {
+	url := postgrestest.New(t)
+	s := open(t, url)
+	for _, id := range []string{"a", "b", "c"} {
+		put(t, s, "ValueSet", id)
+	}
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	// Resources of other types, rows alone.
+	const others = 20_000
+	for _, sql := range []string{
+		`INSERT INTO resource (rid, self, type, id, version, updated, deleted, terms, ranges)
+			SELECT 1000000 + n, 0, (SELECT id FROM resource_type WHERE name = (ARRAY['Patient', 'Observation', 'Claim'])[1 + n % 3]),
+				'other-' || n, 1, now(), false, '{}', '' FROM generate_series(1, ` + strconv.Itoa(others) + `) n`,
+		`INSERT INTO version (rid, type, version, updated, writer, method, meta, body)
+			SELECT rid, type, 1, now(), pg_current_xact_id(), 1, '', '' FROM resource WHERE rid > 1000000`,
+		`ANALYZE resource`, `ANALYZE version`,
+	} {
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), labelDomain, fhir.DomainValidation); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := tx.Query(t.Context(), `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) `+loadDomain, fhir.DomainValidation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := strings.Join(lines, "\n")
+	read := regexp.MustCompile(`(?:rows=|Removed by \w+(?: \w+)?: )(\d+)`)
+	for _, match := range read.FindAllStringSubmatch(plan, -1) {
+		if n, _ := strconv.Atoi(match[1]); n > 100 {
+			t.Fatalf("%d rows are read of %d:\n%s", n, others, plan)
+		}
+	}
+	if !strings.Contains(plan, "(actual rows=3") {
+		t.Errorf("the three are not found:\n%s", plan)
+	}
+	got, err := s.Load(t.Context(), fhir.DomainValidation)
+	if err != nil || len(got.Resources) != 3 || got.Version < 2 {
+		t.Errorf("%d resources at version %d, %v", len(got.Resources), got.Version, err)
 	}
 }
