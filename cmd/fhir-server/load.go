@@ -18,6 +18,8 @@ import (
 type loadCommand struct {
 	databaseFlags
 	resourceFlags
+	profileFlags
+	terminologyFlags
 	logFlags
 
 	packageFlags
@@ -51,7 +53,7 @@ func (c *loadCommand) Validate() error {
 	if c.Workers < 0 {
 		return errors.New("--workers must be positive")
 	}
-	return errors.Join(c.check(), checkBaseURL(c.BaseURL))
+	return errors.Join(c.databaseFlags.check(), c.profileFlags.check(), c.terminologyFlags.check(), checkBaseURL(c.BaseURL))
 }
 
 // errNotLoaded makes the exit code tell of failures, which were printed.
@@ -63,27 +65,37 @@ func (c *loadCommand) Run(ctx context.Context, p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	database, err := c.open(ctx, c.logger(p.stderr), prometheus.NewRegistry(), 0)
+	logger, registry := c.logger(p.stderr), prometheus.NewRegistry()
+	database, err := c.open(ctx, logger, registry, 0)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, database.close()) }()
-	parameters, err := loadParameters(ctx, database, c.TextSearch)
+	other, err := c.remote(logger, registry)
 	if err != nil {
 		return err
 	}
-	service, err := newService(parameters.Guard(database), parameters, &c.resourceFlags, maxDocument)
+	caches, err := newLoadCaches(ctx, database.Store, other, c.settle, c.TextSearch)
 	if err != nil {
 		return err
+	}
+	service, err := caches.service(&c.resourceFlags)
+	if err != nil {
+		return err
+	}
+	if c.Validation == "full" {
+		service.Validator = caches.parameters.Validator(checker{
+			rules: caches.rules, refuse: c.TerminologyAway == "fail", questionnaires: stored{service}.questionnaire,
+		})
 	}
 	// What a package defines is stored as it is; a search parameter in it that
 	// cannot be served is named by the CapabilityStatement.
-	asIs, err := newService(parameters.Guard(database), parameters, &resourceFlags{Validation: "off"}, maxDocument)
+	asIs, err := caches.service(&resourceFlags{Validation: "off"})
 	if err != nil {
 		return err
 	}
 	asIs.Validator = unchecked{}
-	checker, err := newValidator(service.Definitions, c.Validation)
+	ofPackages, err := newValidator(service.Definitions, c.Validation)
 	if err != nil {
 		return err
 	}
@@ -94,7 +106,7 @@ func (c *loadCommand) Run(ctx context.Context, p *program) (err error) {
 	defer func() { err = errors.Join(err, journal.Close()) }()
 	loader := &load.Loader{
 		Service: service, Store: database, Base: c.BaseURL, Workers: c.workers(), Journal: journal,
-		Checker: checker, Unchecked: asIs, Dependencies: c.dependencies(c.DataDir),
+		Checker: ofPackages, Unchecked: asIs, Dependencies: c.dependencies(c.DataDir),
 	}
 	progress := newProgress(p.stderr, files)
 	result, err := loader.Run(ctx, files, progress)

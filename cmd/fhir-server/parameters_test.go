@@ -272,11 +272,11 @@ func TestLoadIndexesByTheCurrentParameters(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(database.Close)
-	parameters, err := loadParameters(t.Context(), database, "off")
+	caches, err := newLoadCaches(t.Context(), database, nil, (&profileFlags{}).settle, "off")
 	if err != nil {
 		t.Fatal(err)
 	}
-	service, err := newService(parameters.Guard(database), parameters, &resourceFlags{Validation: "off"}, 1<<20)
+	service, err := caches.service(&resourceFlags{Validation: "off"})
 	if err != nil {
 		t.Fatal(err)
 	}
