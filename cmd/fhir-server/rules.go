@@ -21,15 +21,29 @@ type rules struct {
 	validator   *validation.Validator
 }
 
-// newRules makes the builder of the snapshots of rules. It is called by one
-// fill after another. settle makes the validator do as the flags say.
+// newRules makes the builder of the snapshots of rules. settle makes the validator
+// do as the flags say.
 func newRules(other *remote.Server, settle func(*validation.Validator) *validation.Validator) func([]*fhir.Resource) *rules {
 	terms := newTerminology(other)
 	base := settle(validation.New(definition.R4()))
+	var newest atomic.Int64
 	return func(resources []*fhir.Resource) *rules {
 		t := terms(resources)
-		return &rules{t, base.With(resources).WithTerminology(codes{terminology: t})}
+		next := &rules{t, base.With(resources).WithTerminology(codes{terminology: t})}
+		number := newest.Add(1)
+		go compile(next.validator, func() bool { return newest.Load() == number })
+		return next
 	}
+}
+
+// compile compiles the profiles of a snapshot beside the requests, while it is the
+// newest: nobody asks the others for long.
+func compile(v *validation.Validator, newest func() bool) {
+	defer func() {
+		// A fault is told where a request needs the profile.
+		_ = recover()
+	}()
+	v.Compile(newest)
 }
 
 // newTerminology makes the builder of the snapshots of terminology, each of

@@ -74,17 +74,26 @@ func structureAlone(b *testing.B, bodies map[fhir.ResourceType]element.Node) *Va
 	return v
 }
 
-// BenchmarkLevels compares all rules, the structure alone and R4's JSON Schema,
-// for each of the nine types.
+// BenchmarkLevels compares, for each of the nine types, all rules, the structure
+// alone and R4's JSON Schema, which has to decode the text first (package schema
+// measures it without), and all rules with the text parsed first.
 func BenchmarkLevels(b *testing.B) {
 	bodies := loadBodies(b)
+	all := New(definition.R4())
 	levels := []struct {
 		name     string
 		validate func(fhir.ResourceType, element.Node) []fhir.Issue
 	}{
-		{"all rules", New(definition.R4()).Validate},
+		{"rules", all.Validate},
 		{"structure", structureAlone(b, bodies).Validate},
-		{"JSON Schema", schema.New().Validate},
+		{"schema", schema.New().Validate},
+		{"parse", func(t fhir.ResourceType, root element.Node) []fhir.Issue {
+			tree, err := element.Parse(root.Raw(), element.DefaultLimits)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return all.Validate(t, tree.Root())
+		}},
 	}
 	for t, root := range bodies {
 		for _, level := range levels {
@@ -108,7 +117,7 @@ func BenchmarkLevels(b *testing.B) {
 func BenchmarkSize(b *testing.B) {
 	v := New(definition.R4())
 	const component = `{"code":{"coding":[{"system":"http://loinc.org","code":"8480-6"}]},"valueQuantity":{"value":107.5,"unit":"mmHg","system":"http://unitsofmeasure.org","code":"mm[Hg]"}}`
-	for _, n := range []int{1, 10, 100, 1000} {
+	for _, n := range []int{1, 4, 16, 64, 256, 1024} {
 		text := `{"resourceType":"Observation","status":"final","code":{"text":"x"},"component":[` + component + strings.Repeat(","+component, n-1) + `]}`
 		tree, err := element.Parse([]byte(text), element.DefaultLimits)
 		if err != nil {
@@ -116,6 +125,7 @@ func BenchmarkSize(b *testing.B) {
 		}
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
 			for b.Loop() {
 				if issues := v.Validate("Observation", tree.Root()); issues != nil {
 					b.Fatal(issues)
@@ -125,9 +135,37 @@ func BenchmarkSize(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstUse is the first resource of a type on a fresh registry's
-// validator.
+// BenchmarkClaimed is an Observation of 2 KB that claims the profile of vital
+// signs, by all rules of both.
+func BenchmarkClaimed(b *testing.B) {
+	text, err := os.ReadFile("../fhir/element/testdata/observation.json")
+	if err != nil {
+		b.Fatal(err)
+	}
+	tree, err := element.Parse(text, element.DefaultLimits)
+	if err != nil {
+		b.Fatal(err)
+	}
+	v := New(definition.R4())
+	if issues := v.Validate("Observation", tree.Root()); issues != nil {
+		b.Fatal(issues)
+	}
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		v.Validate("Observation", tree.Root())
+	}
+}
+
+// BenchmarkFirstUse is the first resource of a type. With -benchtime=1x and one
+// type it is that of a server that has served other types only: the definitions
+// are opened, and those of the type not read yet.
 func BenchmarkFirstUse(b *testing.B) {
+	tree, err := element.Parse([]byte(`{"resourceType":"Basic","code":{"text":"x"}}`), element.DefaultLimits)
+	if err != nil {
+		b.Fatal(err)
+	}
+	New(definition.R4()).Validate("Basic", tree.Root())
 	for t, root := range loadBodies(b) {
 		b.Run(string(t), func(b *testing.B) {
 			for b.Loop() {
@@ -158,49 +196,4 @@ func live() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
-}
-
-// BenchmarkProfiles compiles a hundred profiles such as US Core's: each with
-// cardinalities, bindings, slices and an invariant.
-func BenchmarkProfiles(b *testing.B) {
-	bodies := loadBodies(b)
-	var resources []*fhir.Resource
-	var types []fhir.ResourceType
-	for t := range bodies {
-		types = append(types, t)
-	}
-	for i := range 100 {
-		t := types[i%len(types)]
-		resources = append(resources, &fhir.Resource{
-			Key: fhir.Key{Type: "StructureDefinition", ID: fmt.Sprint("p", i)}, VersionID: 1,
-			Content: fhir.Content{Body: []byte(profileLike(t, i))},
-		})
-	}
-	base := New(definition.R4())
-	for t, root := range bodies {
-		base.Validate(t, root)
-	}
-	b.ResetTimer()
-	for b.Loop() {
-		v := base.With(resources)
-		for i := range 100 {
-			t := types[i%len(types)]
-			v.ValidateProfile(t, bodies[t], []string{fmt.Sprint("http://example.org/p", i)}, "")
-		}
-	}
-}
-
-// profileLike is a StructureDefinition's members, without the first.
-func profileLike(t fhir.ResourceType, i int) string {
-	n := string(t)
-	return fmt.Sprintf(`,"url":"http://example.org/p%d","name":"P%d","status":"active","kind":"resource","abstract":false,"type":"%s",
-		"baseDefinition":"http://hl7.org/fhir/StructureDefinition/%[3]s","derivation":"constraint","differential":{"element":[
-		{"id":"%[3]s","path":"%[3]s","constraint":[{"key":"p-%[1]d","severity":"error","human":"An identifier has a value.","expression":"identifier.all(value.exists())"}]},
-		{"id":"%[3]s.identifier","path":"%[3]s.identifier","min":1,"slicing":{"discriminator":[{"type":"value","path":"system"}],"rules":"open"}},
-		{"id":"%[3]s.identifier:own","path":"%[3]s.identifier","sliceName":"own","min":0,"max":"1"},
-		{"id":"%[3]s.identifier:own.system","path":"%[3]s.identifier.system","min":1,"fixedUri":"http://example.org/%[1]d"},
-		{"id":"%[3]s.identifier:own.value","path":"%[3]s.identifier.value","min":1},
-		{"id":"%[3]s.meta","path":"%[3]s.meta","mustSupport":true},
-		{"id":"%[3]s.text","path":"%[3]s.text","max":"1"},
-		{"id":"%[3]s.language","path":"%[3]s.language","binding":{"strength":"required","valueSet":"http://hl7.org/fhir/ValueSet/all-languages"}}]}}`, i, i, n)
 }

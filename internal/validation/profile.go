@@ -31,6 +31,7 @@ type context struct{ kind, expression string }
 // asked for.
 type profiles struct {
 	find     func(canonical string) ([]byte, bool)
+	urls     []string // of those that Compile compiles
 	compiled sync.Map // canonical → *profile; nil for what is no profile
 	types    sync.Map // canonical → name of the type
 }
@@ -53,7 +54,27 @@ func (v *Validator) With(resources []*fhir.Resource) *Validator {
 		found, ok := definitions[canonical]
 		return found.text, ok
 	})
+	for canonical := range definitions {
+		if !strings.Contains(canonical, "|") {
+			with.stored.urls = append(with.stored.urls, canonical)
+		}
+	}
 	return &with
+}
+
+// Compile compiles the profiles that With was given, so that no resource has to
+// wait for it, one after the other while wanted says so. Resources may be validated
+// meanwhile: what they need before is compiled for them.
+func (v *Validator) Compile(wanted func() bool) {
+	if v.stored == nil {
+		return
+	}
+	for _, url := range v.stored.urls {
+		if !wanted() {
+			return
+		}
+		v.profile(url)
+	}
 }
 
 type storedDefinition struct {
