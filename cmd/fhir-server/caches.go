@@ -74,6 +74,13 @@ func (f *cacheFlags) startCaches(ctx context.Context, store *database, other *re
 	return c, c.synchronizer.Register(registerer)
 }
 
+// revision changes with what the CapabilityStatement says of search parameters and
+// profiles.
+func (c *caches) revision() string {
+	rules := c.rules.Current()
+	return c.parameters.Revision() + " " + rules.Lineage + "." + strconv.FormatInt(rules.Version, 10)
+}
+
 // memberName is what people know the instance by.
 func memberName() string {
 	host, err := os.Hostname()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -34,4 +35,58 @@ func TestStoredProfilesApply(t *testing.T) {
 		t.Errorf("what the profile allows: %d %s", a.StatusCode, a.body)
 	}
 	eventually(t, "the other instance knows the profile", func() bool { return other.do("POST", "Patient", patient).StatusCode == 422 })
+}
+
+// TestCapabilityStatementNamesProfiles: on every instance it names the profiles that
+// are stored while they are, and the one that all resources of a type have to meet.
+func TestCapabilityStatementNamesProfiles(t *testing.T) {
+	url := postgrestest.New(t)
+	const required = "--type-profiles=Patient=http://example.org/StructureDefinition/required"
+	one, other := serve(t, url, required), serve(t, url, required)
+	of := func(r *running, resourceType string) (profile any, supported []any, etag string) {
+		a := r.do("GET", "metadata", "")
+		for _, rest := range a.json(t)["rest"].([]any) {
+			for _, resource := range rest.(map[string]any)["resource"].([]any) {
+				if of := resource.(map[string]any); of["type"] == resourceType {
+					supported, _ = of["supportedProfile"].([]any)
+					return of["profile"], supported, a.Header.Get("ETag")
+				}
+			}
+		}
+		t.Fatalf("no %s in %s", resourceType, a.body)
+		return nil, nil, ""
+	}
+	profile, supported, before := of(one, "Patient")
+	if profile != "http://example.org/StructureDefinition/required" || supported != nil {
+		t.Errorf("at first: %v %v", profile, supported)
+	}
+	if profile, _, _ := of(one, "Group"); profile != "http://hl7.org/fhir/StructureDefinition/Group" {
+		t.Errorf("a type without: %v", profile)
+	}
+	one.put("StructureDefinition/b", profileOf("b", "1.0.0", `"min": 1`))
+	one.put("StructureDefinition/a1", strings.Replace(profileOf("a", "1.0.0", `"min": 1`), `"id": "a"`, `"id": "a1"`, 1))
+	one.put("StructureDefinition/a2", strings.Replace(profileOf("a", "2.0.0", `"min": 1`), `"id": "a"`, `"id": "a2"`, 1))
+	one.put("StructureDefinition/e", `{"resourceType":"StructureDefinition","id":"e","url":"http://example.org/e","name":"E","status":"active","kind":"complex-type","abstract":false,
+		"type":"Extension","baseDefinition":"http://hl7.org/fhir/StructureDefinition/Extension","derivation":"constraint","context":[{"type":"element","expression":"Patient"}],
+		"differential":{"element":[{"id":"Extension","path":"Extension"}]}}`)
+	for name, r := range map[string]*running{"the same": one, "the other": other} {
+		_, supported, etag := of(r, "Patient")
+		if got := fmt.Sprint(supported); got != "[http://example.org/StructureDefinition/a http://example.org/StructureDefinition/b]" || etag == before {
+			t.Errorf("on %s instance: %s, ETag %s after %s", name, got, etag, before)
+		}
+	}
+	if a := one.do("DELETE", "StructureDefinition/b", ""); a.StatusCode >= 300 {
+		t.Errorf("%d %s", a.StatusCode, a.body)
+	}
+	for _, r := range []*running{one, other} {
+		if _, supported, _ := of(r, "Patient"); fmt.Sprint(supported) != "[http://example.org/StructureDefinition/a]" {
+			t.Errorf("after one is deleted: %v", supported)
+		}
+	}
+	// What another server's CapabilityStatement says is about that server.
+	one.put("CapabilityStatement/guide", `{"resourceType":"CapabilityStatement","id":"guide","url":"http://example.org/guide","name":"G","title":"G","status":"active","date":"2026-01-01",
+		"description":"d","kind":"requirements","fhirVersion":"4.0.1","format":["json"],"rest":[{"mode":"server","resource":[{"type":"Group","profile":"http://example.org/group","supportedProfile":["http://example.org/g"]}]}]}`)
+	if profile, supported, _ := of(one, "Group"); profile != "http://hl7.org/fhir/StructureDefinition/Group" || supported != nil {
+		t.Errorf("a stored CapabilityStatement changed the server's: %v %v", profile, supported)
+	}
 }

@@ -151,6 +151,8 @@ func (s *server) handler(registerer prometheus.Registerer) (http.Handler, error)
 	service.Terminology = func() *terminology.Terminology { return s.caches.rules.Current().Value.terminology }
 	service.Profiles, service.MissingTargets = s.command.byType(), s.command.severity()
 	service.Cluster, service.Operators = s.caches.cluster, s.command.OperatorToken != ""
+	service.Supported = func(t fhir.ResourceType) []string { return s.caches.rules.Current().Value.validator.Profiles(t) }
+	service.Revision = s.caches.revision
 	service.Checker = checker{rules: s.caches.rules, refuse: s.command.TerminologyAway == "fail", questionnaires: stored{service}.questionnaire}
 	if s.caches.synchronizer != nil {
 		service.Caches = s.caches.synchronizer

@@ -12,7 +12,7 @@ import (
 // statement is the answers of /metadata by mode.
 type statement struct {
 	full, normative, terminology statementText
-	revision                     string // of the search parameters
+	revision                     string // of search parameters and profiles
 }
 
 // statementText is a CapabilityStatement or TerminologyCapabilities in two

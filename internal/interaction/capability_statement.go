@@ -46,6 +46,9 @@ func (s *Service) appendCapability(dst []byte, t fhir.ResourceType) []byte {
 		profile = s.Definitions.Type(string(t)).URL
 	}
 	dst = appendString(append(dst, `{"type":"`+string(t)+`","profile":`...), profile)
+	if s.Supported != nil {
+		dst = appendSupported(dst, s.Supported(t))
+	}
 	dst = append(dst, `,"interaction":[`...)
 	for _, code := range typeInteractions {
 		if code != "search-type" || searchable(t) {
@@ -79,6 +82,18 @@ func (s *Service) appendCapability(dst []byte, t fhir.ResourceType) []byte {
 		dst = append(dst, "},"...)
 	}
 	return append(closed(dst, ']'), '}')
+}
+
+// appendSupported appends the member that names profiles, if there are any.
+func appendSupported(dst []byte, profiles []string) []byte {
+	if len(profiles) == 0 {
+		return dst
+	}
+	dst = append(dst, `,"supportedProfile":[`...)
+	for _, profile := range profiles {
+		dst = append(appendString(dst, profile), ',')
+	}
+	return closed(dst, ']')
 }
 
 // appendUnserved appends the member documentation, which names parameters and why

@@ -65,6 +65,9 @@ type Service struct {
 	// Profiles are those that the CapabilityStatement names for types, which the
 	// Validator holds their resources to; the types' own for others.
 	Profiles map[fhir.ResourceType]string
+	// Supported gives the profiles of a type that the CapabilityStatement names as
+	// supported, sorted: those that resources may name in meta.profile. Nil: none.
+	Supported func(t fhir.ResourceType) []string
 	// MissingTargets is the severity of a reference to a resource that this server
 	// does not have; empty: where references lead is not looked at.
 	MissingTargets fhir.Severity
@@ -82,8 +85,8 @@ type Service struct {
 	// Note says of a parameter what is to be known of searches by it, for the
 	// CapabilityStatement; empty: nothing. Nil: of none.
 	Note func(p *definition.SearchParameter) string
-	// Revision changes with what the functions above say of search parameters; nil:
-	// never.
+	// Revision changes with what the functions above say of search parameters and
+	// profiles; nil: never.
 	Revision func() string
 	// Cluster is asked by $cache-status; nil: there is no such operation.
 	Cluster Cluster

@@ -32,11 +32,14 @@ type context struct{ kind, expression string }
 type profiles struct {
 	find     func(canonical string) ([]byte, bool)
 	urls     []string // of those that Compile compiles
+	ofType   map[fhir.ResourceType][]string
 	compiled sync.Map // canonical → *profile; nil for what is no profile
 	types    sync.Map // canonical → name of the type
 }
 
-func newProfiles(find func(string) ([]byte, bool)) *profiles { return &profiles{find: find} }
+func newProfiles(find func(string) ([]byte, bool)) *profiles {
+	return &profiles{find: find, ofType: map[fhir.ResourceType][]string{}}
+}
 
 // With makes a validator that knows the StructureDefinitions among the
 // resources too; they come before the registry's own of the same canonical. Of
@@ -54,12 +57,28 @@ func (v *Validator) With(resources []*fhir.Resource) *Validator {
 		found, ok := definitions[canonical]
 		return found.text, ok
 	})
-	for canonical := range definitions {
-		if !strings.Contains(canonical, "|") {
-			with.stored.urls = append(with.stored.urls, canonical)
+	for canonical, d := range definitions {
+		if strings.Contains(canonical, "|") {
+			continue
+		}
+		with.stored.urls = append(with.stored.urls, canonical)
+		if d.profiled != "" {
+			with.stored.ofType[d.profiled] = append(with.stored.ofType[d.profiled], canonical)
 		}
 	}
+	for _, urls := range with.stored.ofType {
+		slices.Sort(urls)
+	}
 	return &with
+}
+
+// Profiles lists the canonicals, sorted, of the profiles of a resource type that
+// With was given.
+func (v *Validator) Profiles(t fhir.ResourceType) []string {
+	if v.stored == nil {
+		return nil
+	}
+	return v.stored.ofType[t]
 }
 
 // Compile compiles the profiles that With was given, so that no resource has to
@@ -78,8 +97,9 @@ func (v *Validator) Compile(wanted func() bool) {
 }
 
 type storedDefinition struct {
-	version string
-	text    []byte
+	version  string
+	text     []byte
+	profiled fhir.ResourceType // that it is a profile of, "" for other definitions
 }
 
 func addDefinition(definitions map[string]storedDefinition, text []byte) {
@@ -87,8 +107,12 @@ func addDefinition(definitions map[string]storedDefinition, text []byte) {
 	if err != nil {
 		return
 	}
-	url := tree.Root().Get("url").Str()
-	added := storedDefinition{version: strings.Clone(tree.Root().Get("version").Str()), text: text}
+	n := tree.Root()
+	url := n.Get("url").Str()
+	added := storedDefinition{version: strings.Clone(n.Get("version").Str()), text: text}
+	if n.Get("kind").Str() == "resource" && n.Get("derivation").Str() == "constraint" {
+		added.profiled = fhir.ResourceType(strings.Clone(n.Get("type").Str()))
+	}
 	if other, ok := definitions[url]; !ok || fhir.CompareVersions(added.version, other.version) >= 0 {
 		definitions[url] = added
 	}
