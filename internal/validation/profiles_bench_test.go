@@ -39,10 +39,10 @@ func guidelike(tb testing.TB, n int) []*fhir.Resource {
 			raw := string(e.Raw())
 			path := e.Get("path").Str()
 			raw = raw[:len(raw)-1] + fmt.Sprintf(`,"definition":%q,"comment":%q,"mustSupport":true,"mapping":[{"identity":"rim","map":%q}]}`, prose, prose, prose[:80])
-			switch {
-			case path == t:
+			switch path {
+			case t:
 				raw = strings.Replace(raw, `"constraint":[`, fmt.Sprintf(`"constraint":[{"key":"guide-%d","severity":"error","human":"An identifier has a value.","expression":"identifier.all(value.exists() or extension.exists())"},`, i), 1)
-			case path == t+".identifier":
+			case t + ".identifier":
 				raw = raw[:len(raw)-1] + `,"slicing":{"discriminator":[{"type":"value","path":"system"}],"rules":"open"}}`
 				snapshot = append(snapshot, raw)
 				own := fmt.Sprintf(`{"id":"%[1]s.identifier:own","path":"%[1]s.identifier","sliceName":"own","min":0,"max":"1"},
@@ -50,7 +50,7 @@ func guidelike(tb testing.TB, n int) []*fhir.Resource {
 					{"id":"%[1]s.identifier:own.value","path":"%[1]s.identifier.value","min":1,"max":"1","definition":%[3]q}`, t, i, prose)
 				snapshot = append(snapshot, own)
 				continue
-			case path == t+".language":
+			case t + ".language":
 				raw = strings.Replace(raw, `"strength":"preferred"`, `"strength":"required"`, 1)
 			}
 			snapshot = append(snapshot, raw)
