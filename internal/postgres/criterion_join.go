@@ -112,8 +112,7 @@ func (c *criterionCompiler) reverse(k fhir.Has) (compiled, error) {
 	}
 	link := c.hash.link(k.Type, k.Param)
 	has := compiled{joined: true, slow: true, test: func() string {
-		return `EXISTS (SELECT FROM search_key k CROSS JOIN LATERAL (SELECT FROM resource r WHERE r.rid = k.rid AND ` +
-			source.isCurrent(`r`) + ` AND ` + inner.test() + ` OFFSET 0) s WHERE k.hash = r.self # ` + c.sql.arg(link) + `)`
+		return `EXISTS (` + source.referring(`r.self # `+c.sql.arg(link), &inner) + `)`
 	}}
 	if inner.set != nil {
 		has.exact, has.begins = true, begins(&inner)
@@ -124,6 +123,28 @@ func (c *criterionCompiler) reverse(k fhir.Has) (compiled, error) {
 		}
 	}
 	return has, nil
+}
+
+// referring are the rows k of search_key of a hash whose resources meet a criterion.
+// Those that a part of it finds by its own hashes are told in that index; only they
+// are looked up, if there is more to know of them.
+func (c *criterionCompiler) referring(hash string, k *compiled) string {
+	rows := `SELECT k.rid FROM search_key k WHERE k.hash = ` + hash
+	var tests strings.Builder
+	parts := k.list()
+	for i := range parts {
+		part := &parts[i]
+		if part.ordered() {
+			rows += ` AND EXISTS (SELECT FROM search_key e WHERE e.hash ` + c.oneOf(part.hashes) + ` AND e.rid = k.rid OFFSET 0)`
+		}
+		if !part.ordered() || !part.exact {
+			tests.WriteString(` AND ` + part.test())
+		}
+	}
+	if tests.Len() == 0 {
+		return rows
+	}
+	return `SELECT FROM (` + rows + ` OFFSET 0) k CROSS JOIN LATERAL (SELECT FROM resource r WHERE r.rid = k.rid AND ` + c.isCurrent(`r`) + tests.String() + ` OFFSET 0) s`
 }
 
 // inner compiles the criterion on the other end of a reference; nil holds for

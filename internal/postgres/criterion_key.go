@@ -24,11 +24,19 @@ func (c *criterionCompiler) walk(terms []int64) func() string {
 		for i, term := range terms {
 			walks[i] = `SELECT k.rid FROM search_key k WHERE k.hash = ` + c.sql.arg(term)
 			if i > 0 {
-				walks[i] += ` AND NOT EXISTS (SELECT FROM search_key e WHERE e.hash = ANY (` + c.sql.arg(terms[:i]) + `) AND e.rid = k.rid OFFSET 0)`
+				walks[i] += ` AND NOT EXISTS (SELECT FROM search_key e WHERE e.hash ` + c.oneOf(terms[:i]) + ` AND e.rid = k.rid OFFSET 0)`
 			}
 		}
 		return strings.Join(walks, ` UNION ALL `)
 	}
+}
+
+// oneOf compares with a term, or with any of several.
+func (c *criterionCompiler) oneOf(terms []int64) string {
+	if len(terms) == 1 {
+		return `= ` + c.sql.arg(terms[0])
+	}
+	return `= ANY (` + c.sql.arg(terms) + `)`
 }
 
 // keyed is a criterion that one row term answers.
@@ -105,7 +113,7 @@ func (c *criterionCompiler) missing(k fhir.Missing) compiled {
 func (c *criterionCompiler) idIn(k fhir.IDIn) compiled {
 	return compiled{
 		set: func() string {
-			return `SELECT rid FROM resource WHERE type = ` + c.sql.arg(c.typeID) + ` AND id = ANY (` + c.sql.arg([]string(k)) + `)`
+			return `SELECT rid FROM resource WHERE type = ` + c.sql.arg(c.typeID) + ` AND id = ANY (` + c.sql.arg([]string(k)) + `) AND NOT deleted`
 		},
 		exact: true,
 		most:  len(k),

@@ -53,11 +53,25 @@ func (c *criterionCompiler) date(k fhir.Date) compiled {
 
 // dateOf compares the dates of a parameter, or of one bound to another value.
 func (c *criterionCompiler) dateOf(param int64, k fhir.Date) compiled {
+	low, high := bound(k.Range.Low, pgtype.NegativeInfinity), bound(k.Range.High, pgtype.Infinity)
+	rows := func(prefix fhir.Prefix, further string) string {
+		return `SELECT rid FROM search_date WHERE param = ` + c.sql.arg(param) + ` AND ` + compareDate(prefix, c.sql, low, high) + further
+	}
 	return compiled{
 		exact: true,
 		set: func() string {
-			return `SELECT rid FROM search_date WHERE param = ` + c.sql.arg(param) + ` AND ` +
-				compareDate(k.Prefix, c.sql, bound(k.Range.Low, pgtype.NegativeInfinity), bound(k.Range.High, pgtype.Infinity))
+			switch k.Prefix {
+			case fhir.PrefixGreaterOrEqual:
+				// The index of the upper ends does not have the lower ones.
+				return rows(fhir.PrefixGreater, ``) + ` UNION ALL ` + rows(fhir.PrefixEqual, ``)
+			case fhir.PrefixApproximate:
+				// What begins long before is looked for among the long intervals alone.
+				span := spanOf([]fhir.Date{k})
+				if far, near, ok := span.far(c.sql, false); ok {
+					return rows(k.Prefix, ` AND `+near()) + ` UNION ALL ` + rows(k.Prefix, ` AND `+longDate+` AND `+far())
+				}
+			}
+			return rows(k.Prefix, ``)
 		},
 		test: func() string {
 			return `EXISTS (SELECT FROM range_dates(r.ranges, ` + c.sql.arg(param) + `) WHERE ` +

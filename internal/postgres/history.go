@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -25,7 +26,19 @@ type historyCursor struct {
 	Version  int32  `json:"v"`
 }
 
-var snapshotText = regexp.MustCompile(`^[0-9]{1,20}:[0-9]{1,20}:[0-9,]*$`)
+var snapshotText = regexp.MustCompile(`^([0-9]{1,20}):([0-9]{1,20}):[0-9,]*$`)
+
+// isSnapshot reports whether a text has the form of a snapshot, whose first number
+// is not above the second.
+func isSnapshot(text string) bool {
+	parts := snapshotText.FindStringSubmatch(text)
+	if parts == nil {
+		return false
+	}
+	least, err := strconv.ParseUint(parts[1], 10, 64)
+	most, errMost := strconv.ParseUint(parts[2], 10, 64)
+	return err == nil && errMost == nil && least <= most
+}
 
 // horizonSQL gives the time before which no version will appear any more: the
 // clock, or the start of the oldest transaction under way, whose writes carry
@@ -86,7 +99,7 @@ func (h *historyWalk) prepare(ctx context.Context) error {
 		if err := decodeCursor(h.query.Cursor, &h.cursor); err != nil {
 			return err
 		}
-		if !snapshotText.MatchString(h.cursor.Snapshot) {
+		if !isSnapshot(h.cursor.Snapshot) {
 			return damagedLink(nil)
 		}
 		return nil
@@ -114,7 +127,8 @@ func (h *historyWalk) start(ctx context.Context) error {
 
 // conditions writes what holds for all pages.
 func (h *historyWalk) conditions(b *sqlBuilder) {
-	b.write(`pg_visible_in_snapshot(v.writer, `, b.arg(h.cursor.Snapshot), `::text::pg_snapshot)`)
+	// A subquery, so that the text is read once and not for each version.
+	b.write(`pg_visible_in_snapshot(v.writer, (SELECT `, b.arg(h.cursor.Snapshot), `::text::pg_snapshot))`)
 	if h.rid != 0 {
 		b.write(` AND v.rid = `, b.arg(h.rid))
 	}

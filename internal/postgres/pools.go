@@ -32,9 +32,13 @@ var planSettings = map[string]string{
 	"jit":              "off",
 }
 
-// searchSettings are for statements planned with their values.
+// searchSettings are those of searches, and of all else that is not coalesced.
 var searchSettings = map[string]string{
-	"enable_seqscan": "off",
+	// What drives a search is looked up, and its statement leaves the planner nothing
+	// to choose that depends on its values: so it is planned once a connection, and not
+	// each time, which took as long as many a search itself.
+	"plan_cache_mode": "force_generic_plan",
+	"enable_seqscan":  "off",
 	// A walk in order can stop at the end of a page, a bitmap cannot.
 	"enable_bitmapscan": "off",
 	// Every join here looks rows up by their key; without statistics the planner

@@ -110,15 +110,48 @@ func decodeRanges(b []byte) (r rangeSet, err error) {
 		r.dates = append(r.dates, dateRow{d.int(), d.int(), d.int()})
 	}
 	for range d.count() {
-		r.numbers = append(r.numbers, numberRow{d.int(), d.int(), d.int(), d.int(), d.part(), d.part()})
+		r.numbers = append(r.numbers, numberRow{d.int(), d.int(), d.int(), d.int(), string(d.part()), string(d.part())})
 	}
 	for range d.count() {
-		r.texts = append(r.texts, textRow{d.int(), d.part()})
+		r.texts = append(r.texts, textRow{d.int(), string(d.part())})
 	}
 	if d.failed || len(d.b) > 0 {
 		return rangeSet{}, errRanges
 	}
 	return r, nil
+}
+
+// scanRanges gives the rows of one parameter of an encoded set, as far as one of the
+// functions wants them: what a search sorts by, of very many resources.
+func scanRanges(b []byte, param int64, date func(low, high int64), number, text func(value []byte)) error {
+	if len(b) == 0 {
+		return nil
+	}
+	d := rangeDecoder{b: b}
+	for range d.count() {
+		if of, low, high := d.int(), d.int(), d.int(); of == param && date != nil && !d.failed {
+			date(low, high)
+		}
+	}
+	if number != nil || text != nil {
+		for range d.count() {
+			of, _, _, _ := d.int(), d.int(), d.int(), d.int()
+			if low, _ := d.part(), d.part(); of == param && number != nil && !d.failed {
+				number(low)
+			}
+		}
+	}
+	if text != nil {
+		for range d.count() {
+			if of, value := d.int(), d.part(); of == param && !d.failed {
+				text(value)
+			}
+		}
+	}
+	if d.failed {
+		return errRanges
+	}
+	return nil
 }
 
 type rangeDecoder struct {
@@ -147,15 +180,16 @@ func (d *rangeDecoder) int() int64 {
 	return v
 }
 
-func (d *rangeDecoder) part() string {
+// part gives a text where it stands.
+func (d *rangeDecoder) part() []byte {
 	n := d.count()
 	if d.failed || n > len(d.b) {
 		d.failed = true
-		return ""
+		return nil
 	}
-	s := string(d.b[:n])
+	part := d.b[:n]
 	d.b = d.b[n:]
-	return s
+	return part
 }
 
 // diffRows gives the rows of old that are not in now, and the reverse; both

@@ -187,27 +187,29 @@ func (q *searching) bodies(ctx context.Context, page *fhir.SearchPage, hits []hi
 // load reads the resources of those hits that have none yet.
 func (q *searching) load(ctx context.Context, hits []hit) error {
 	var rids []int64
-	var versions []int32
-	var of []*hit
+	var numbers []int32
+	of := map[int64]*hit{}
 	for i := range hits {
 		if h := &hits[i]; h.resource == nil {
-			rids, versions, of = append(rids, h.rid), append(versions, h.version), append(of, h)
+			rids, of[h.rid] = append(rids, h.rid), h
+			if !slices.Contains(numbers, h.version) {
+				numbers = append(numbers, h.version)
+			}
 		}
 	}
 	if len(of) == 0 {
 		return nil
 	}
-	rows, err := q.conn.Query(ctx, `SELECT k.ord, v.version, v.updated, v.method, v.meta, v.body
-		FROM unnest($1::bigint[], $2::integer[]) WITH ORDINALITY AS k(rid, version, ord)
-		CROSS JOIN LATERAL (SELECT * FROM version v WHERE v.rid = k.rid AND v.version = k.version OFFSET 0) v`, rids, versions)
+	rows, err := q.conn.Query(ctx, versionsOf(`v.rid`, `$1::bigint[]`, `$2::integer[]`), rids, numbers)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		v := rows.RawValues()
-		h := of[getInt8(v[0])-1]
-		h.resource = resourceOf(fhir.Key{Type: q.store.types.name[h.typ], ID: h.id}, v[1:6])
+		if h := of[getInt8(v[0])]; h.version == getInt4(v[1]) {
+			h.resource = resourceOf(fhir.Key{Type: q.store.types.name[h.typ], ID: h.id}, v[1:6])
+		}
 	}
 	return rows.Err()
 }

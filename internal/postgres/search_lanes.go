@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -67,41 +68,62 @@ func (l *lanes) attempt(outer context.Context, search func(ctx context.Context) 
 		return false, search(outer)
 	}
 	ctx, cancel := context.WithCancel(outer)
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		pushedOut = l.watch(done)
-		if pushedOut {
-			cancel()
-		}
-	}()
+	defer cancel()
+	watch := l.watch(cancel)
 	err = search(ctx)
-	close(done)
-	<-ended
-	cancel()
-	return pushedOut && err != nil && outer.Err() == nil, err
+	return watch.stop() && err != nil && outer.Err() == nil, err
 }
 
-// watch looks after a search until it is done. It takes a slow place for it when
-// it has become slow; pushedOut says that there was none and others wait.
-func (l *lanes) watch(done <-chan struct{}) (pushedOut bool) {
-	ticker := time.NewTicker(quickSearch)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-done:
-			return false
-		case <-ticker.C:
-		}
-		select {
-		case l.slow <- struct{}{}:
-			<-done
-			<-l.slow
-			return false
-		default:
-			if l.waiting.Load() > 0 {
-				return true
-			}
+// watch looks after a search until it is stopped: every now and then, without a
+// goroutine of its own.
+type watch struct {
+	lanes  *lanes
+	cancel func() // of the search
+
+	mu    sync.Mutex
+	timer *time.Timer
+	done  bool
+	slow  bool // it has a slow place
+	// pushedOut says that it was cancelled, since it had become slow, there was no slow
+	// place and others waited.
+	pushedOut bool
+}
+
+func (l *lanes) watch(cancel func()) *watch {
+	w := &watch{lanes: l, cancel: cancel}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.timer = time.AfterFunc(quickSearch, w.look)
+	return w
+}
+
+// look finds that the search has become slow, and takes a slow place for it.
+func (w *watch) look() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.done {
+		return
+	}
+	select {
+	case w.lanes.slow <- struct{}{}:
+		w.slow = true
+	default:
+		if w.pushedOut = w.lanes.waiting.Load() > 0; w.pushedOut {
+			w.cancel()
+		} else {
+			w.timer.Reset(quickSearch)
 		}
 	}
+}
+
+// stop ends the watch and gives the slow place back.
+func (w *watch) stop() (pushedOut bool) {
+	w.timer.Stop()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.done = true
+	if w.slow {
+		<-w.lanes.slow
+	}
+	return w.pushedOut
 }

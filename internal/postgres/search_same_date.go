@@ -15,10 +15,33 @@ func (w *segmentWalk) sameDates(b *sqlBuilder) (text string) {
 	if w.segment > 0 {
 		return ``
 	}
-	for _, k := range sameDates(w.query) {
+	same := sameDates(w.query)
+	for _, k := range same {
 		text += ` AND ` + compareDate(k.Prefix, b, bound(k.Range.Low, pgtype.NegativeInfinity), bound(k.Range.High, pgtype.Infinity))
 	}
-	return text
+	span := spanOf(same)
+	return text + span.bounds(b, w.query.Sort[0].Descending)
+}
+
+// writeDates writes the first n rows of the walk and those equal to the last, as a
+// table w. Where the walk begins far from what is searched for, the long intervals
+// are taken from an index of their own, and it begins near by. ok is false, and
+// nothing written, if it is no such walk.
+func (w *segmentWalk) writeDates(b *sqlBuilder, span func() string, column string, n int) (ok bool) {
+	if w.segment > 0 {
+		return false
+	}
+	bounds := spanOf(sameDates(w.query))
+	far, near, ok := bounds.far(b, w.query.Sort[0].Descending)
+	if !ok {
+		return false
+	}
+	for i, part := range []func() string{func() string { return longDate + ` AND ` + far() }, near} {
+		b.write([]string{`((`, `) UNION ALL (`}[i], `SELECT w.rid, w.low, w.high FROM search_date w WHERE `, span(), ` AND `, part(), w.sameDates(b), w.behind(b, column))
+		w.order(b, column, n)
+	}
+	b.write(`)) w`)
+	return true
 }
 
 // behind leaves out the rows that equal the cursor's and were shown before it:
@@ -53,6 +76,20 @@ func allOf(criteria fhir.Criterion) []fhir.Criterion {
 		return all
 	}
 	return []fhir.Criterion{criteria}
+}
+
+// withoutDates are the criteria that sameDates leaves to be tested.
+func (w *segmentWalk) withoutDates() fhir.Criterion {
+	if w.segment > 0 || len(sameDates(w.query)) == 0 {
+		return w.query.Criteria
+	}
+	rest := fhir.And{}
+	for _, criterion := range allOf(w.query.Criteria) {
+		if k, ok := criterion.(fhir.Date); !ok || k.Param != w.query.Sort[0].Param {
+			rest = append(rest, criterion)
+		}
+	}
+	return rest
 }
 
 // inOrder reports whether all there is to a search is such dates, so that the

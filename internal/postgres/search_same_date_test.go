@@ -3,6 +3,7 @@ package postgres
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"starling/internal/fhir"
 )
@@ -11,6 +12,22 @@ import (
 // the walk that passes over rows gives what the one does that tests resources.
 func TestSameDateSorts(t *testing.T) {
 	s := openClinic(t, 3000)
+	// Intervals long, open at one end or both, and just short enough to be none of these.
+	day := time.Date(2016, 12, 1, 0, 0, 0, 0, time.UTC)
+	for n := range 60 {
+		low := day.AddDate(0, n%5*3, n)
+		value := fhir.DateValue{Param: "date", Low: low, High: low.Add([]time.Duration{shortDate, shortDate + time.Microsecond, 3 * shortDate, 30 * shortDate}[n%4])}
+		if n%10 < 3 {
+			value.High = time.Time{}
+		}
+		if n%10 > 8 {
+			value.Low = time.Time{}
+		}
+		do(t, s, &fhir.Write{
+			Op: fhir.OpCreate, Method: fhir.MethodPost, Key: fhir.Key{Type: "Encounter", ID: fmt.Sprint("long-", n)},
+			Index: &fhir.Index{Dates: []fhir.DateValue{value}, Tokens: []fhir.TokenValue{{Param: "status", System: "http://hl7.org/fhir/encounter-status", Code: "finished"}}},
+		})
+	}
 	pages := func(t *testing.T, query fhir.SearchQuery, single bool) (ids []string) {
 		t.Helper()
 		query.Sort = []fhir.SortKey{query.Sort[0]}

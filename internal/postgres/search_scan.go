@@ -13,6 +13,8 @@ const (
 	few = 2000
 	// fewJoined is the same where a test goes to other resources.
 	fewJoined = 200
+	// gathered is how many rids are looked up together though a page may need fewer.
+	gathered = 400
 )
 
 // everywhere is a place in the order of rids that is no bound.
@@ -84,11 +86,12 @@ func (c *scan) driver() (driver int, large bool) {
 // from writes FROM and WHERE of all matches behind a place, as the row r of
 // resource, and gives the column that has the rids in order. Where all sets are
 // large their common rids drive, which is a matter of the sets' sizes and no
-// more; else the smallest.
+// more; else the smallest. limit is the placeholder of how many are wanted; "" for
+// all.
 //
 // OFFSET 0 keeps the planner from turning round what drives and what is looked
 // up, which without statistics it does.
-func (c *scan) from(at place) (order string) {
+func (c *scan) from(at place, limit string) (order string) {
 	driver, large := c.driver()
 	switch {
 	case driver < 0:
@@ -97,16 +100,32 @@ func (c *scan) from(at place) (order string) {
 	case large:
 		c.sql.write(` FROM (SELECT d.rid FROM (`, c.common(at), `) d`, at.order(`d.rid`), ` OFFSET 0) d`)
 		c.lookup(c.setless())
-	default:
-		c.sql.write(` FROM (SELECT d.rid FROM (`, c.parts[driver].distinct(), `) d WHERE true`, at.bound(`d.rid`), at.order(`d.rid`), ` OFFSET 0) d`)
-		c.lookup(c.tests(driver))
+		return `d.rid`
 	}
+	part, tests := &c.parts[driver], c.tests(driver)
+	switch {
+	case c.sizes != nil && (limit == `` || c.sizes[driver] <= gathered):
+		c.gather(part.set(), at.bound(`d.rid`), tests)
+		return `r.rid`
+	case tests == `` && limit != ``:
+		c.gather(part.distinct(), at.bound(`d.rid`)+at.order(`d.rid`)+` LIMIT `+limit, tests)
+		return `r.rid`
+	}
+	c.sql.write(` FROM (SELECT d.rid FROM (`, part.distinct(), `) d WHERE true`, at.bound(`d.rid`), at.order(`d.rid`), ` OFFSET 0) d`)
+	c.lookup(tests)
 	return `d.rid`
+}
+
+// gather looks up the rids of a set all together, which takes a third of the time
+// of one after the other: many stand side by side. An array may have a rid more
+// than once. The type is asked for apart, or a planner may take the index of types.
+func (c *scan) gather(set, which, tests string) {
+	c.sql.write(` FROM (SELECT * FROM resource g WHERE g.rid = ANY (ARRAY (SELECT d.rid FROM (`, set, `) d WHERE true`, which, `)) OFFSET 0) r WHERE `, c.current(), tests)
 }
 
 // begin writes FROM and WHERE of the matches among the first candidates behind a
 // place: those of a set that can be walked in order, else the type's resources.
-func (c *scan) begin(at place) (order string) {
+func (c *scan) begin(at place, _ string) (order string) {
 	walked := -1
 	for i := range c.parts {
 		if c.parts[i].ordered() {

@@ -58,7 +58,7 @@ func (w *segmentWalk) isBest(h *hit, value sortValue) bool {
 	if w.key == nil || always(w.key.Kind) {
 		return true
 	}
-	return compareValues(w.key.Kind, w.value(w.key, h), value) == 0
+	return compareValues(w.key.Kind, h.keys[w.segment], value) == 0
 }
 
 // write writes the walk of one type: over limit matches, and those equal to the
@@ -66,17 +66,25 @@ func (w *segmentWalk) isBest(h *hit, value sortValue) bool {
 func (w *segmentWalk) write(b *sqlBuilder, t fhir.ResourceType, limit, first int) error {
 	value, column, table := w.source()
 	b.write(`SELECT `, sortColumns, `, `, value, ` AS value FROM `)
-	span := w.span(b, t, column)
+	all := func() string { return w.span(b, t, column) }
+	most := limit
+	if first > 0 {
+		most = first
+	}
+	span, rest := `true`, w.query.Criteria
+	if first > 0 || inOrder(w.query) {
+		rest = w.withoutDates()
+	}
 	switch {
+	case (first > 0 || inOrder(w.query)) && w.writeDates(b, all, column, most):
 	case first > 0:
-		b.write(`(SELECT * FROM `, table, ` WHERE `, span, w.sameDates(b))
+		b.write(`(SELECT * FROM `, table, ` WHERE `, all(), w.sameDates(b))
 		w.order(b, column, first)
 		b.write(`) `, table[len(table)-1:])
-		span = `true`
 	case w.segment == 0 && inOrder(w.query):
 		// As a subquery it would be sorted as a whole, and not walked to the page's end.
 		b.write(table)
-		span += w.sameDates(b) + w.behind(b, column)
+		span = all() + w.sameDates(b) + w.behind(b, column)
 	case w.large():
 		// A long walk: what is no match is told from the sets of the criteria, read
 		// once, and not looked up. CASE keeps the planner from making it a join.
@@ -85,10 +93,10 @@ func (w *segmentWalk) write(b *sqlBuilder, t fhir.ResourceType, limit, first int
 			return err
 		}
 		row := table[len(table)-1:]
-		b.write(`(SELECT * FROM `, table, ` WHERE `, span, ` AND CASE WHEN `, row, `.rid IN (`, one.common(everywhere), `) THEN true END ORDER BY `, column, w.direction(), `) `, row)
-		span = `true`
+		b.write(`(SELECT * FROM `, table, ` WHERE `, all(), ` AND CASE WHEN `, row, `.rid IN (`, one.common(everywhere), `) THEN true END ORDER BY `, column, w.direction(), `) `, row)
 	default:
 		b.write(table)
+		span = all()
 	}
 	if w.key != nil && w.key.Kind != fhir.SortID {
 		condition := ``
@@ -103,7 +111,7 @@ func (w *segmentWalk) write(b *sqlBuilder, t fhir.ResourceType, limit, first int
 	for _, key := range w.query.Sort[:w.segment] {
 		b.write(`NOT `, b.arg(w.store.hash.term(t, key.Param, termPresent)), ` = ANY (r.terms) AND `)
 	}
-	if err := w.store.tests(b, t, w.query.Criteria); err != nil {
+	if err := w.store.tests(b, t, rest); err != nil {
 		return err
 	}
 	w.order(b, column, limit)

@@ -96,50 +96,60 @@ func comparePositions(sort []fhir.SortKey, a, b *hit) int {
 	return cmp.Compare(a.rid, b.rid)
 }
 
-// value computes a key of a hit; for SortText its resource must be read.
-func (q *searching) value(key *fhir.SortKey, h *hit) (best sortValue) {
-	better := func(v sortValue) {
-		if c := 0; best.present {
-			if c = compareValues(key.Kind, v, best); c > 0 != key.Descending || c == 0 {
-				return
+// keyed computes the keys of a hit whose ranges these are; those of SortText are left
+// for when its resource is read.
+func (q *searching) keyed(h *hit, ranges []byte) (err error) {
+	h.keys = make([]sortValue, len(q.query.Sort))
+	for i := range q.query.Sort {
+		key := &q.query.Sort[i]
+		best := &h.keys[i]
+		better := func(v sortValue) {
+			if best.present {
+				if c := compareValues(key.Kind, v, *best); c > 0 != key.Descending || c == 0 {
+					return
+				}
 			}
+			*best = v
 		}
-		best = v
-	}
-	switch key.Kind {
-	case fhir.SortID:
-		return textValue(h.id)
-	case fhir.SortUpdated:
-		return timeValue(h.updated)
-	case fhir.SortText:
-		least, greatest, ok := key.Text(h.resource)
-		switch {
-		case !ok:
-			return sortValue{}
-		case key.Descending:
-			return textValue(firstCharacters(greatest, maxText))
-		}
-		return textValue(firstCharacters(least, maxText))
-	}
-	param := q.store.hash.param(q.store.types.name[h.typ], key.Param)
-	for _, row := range h.ranges.dates {
-		if row.param == param && key.Kind == fhir.SortDate {
-			if key.Descending {
-				better(timeValue(row.high))
-			} else {
-				better(timeValue(row.low))
+		var date func(low, high int64)
+		var number, text func(value []byte)
+		switch key.Kind {
+		case fhir.SortID:
+			*best = textValue(h.id)
+			continue
+		case fhir.SortUpdated:
+			*best = timeValue(h.updated)
+			continue
+		case fhir.SortText:
+			continue
+		case fhir.SortDate:
+			date = func(low, high int64) {
+				if key.Descending {
+					low = high
+				}
+				better(timeValue(low))
 			}
+		case fhir.SortNumber:
+			number = func(value []byte) { better(textValue(string(value))) }
+		case fhir.SortString:
+			text = func(value []byte) { better(textValue(string(value))) }
+		}
+		param := q.store.hash.param(q.store.types.name[h.typ], key.Param)
+		if err := scanRanges(ranges, param, date, number, text); err != nil {
+			return err
 		}
 	}
-	for _, row := range h.ranges.numbers {
-		if row.param == param && key.Kind == fhir.SortNumber {
-			better(textValue(row.low))
-		}
+	return nil
+}
+
+// keyedByText computes a key of SortText.
+func keyedByText(key *fhir.SortKey, h *hit) sortValue {
+	least, greatest, ok := key.Text(h.resource)
+	switch {
+	case !ok:
+		return sortValue{}
+	case key.Descending:
+		return textValue(firstCharacters(greatest, maxText))
 	}
-	for _, row := range h.ranges.texts {
-		if row.param == param && key.Kind == fhir.SortString {
-			better(textValue(row.value))
-		}
-	}
-	return best
+	return textValue(firstCharacters(least, maxText))
 }

@@ -53,10 +53,9 @@ func (q *searching) sorted(ctx context.Context) ([]hit, error) {
 // sortColumns are what hits are made of.
 const sortColumns = `r.rid, r.type, r.id, r.version, r.updated, r.ranges`
 
-func hitOf(v [][]byte) (h hit, err error) {
+func (q *searching) hitOf(v [][]byte) (h hit, err error) {
 	h = hit{rid: getInt8(v[0]), typ: getInt2(v[1]), id: string(v[2]), version: getInt4(v[3]), updated: getInt8(v[4])}
-	h.ranges, err = decodeRanges(v[5])
-	return h, err
+	return h, q.keyed(&h, v[5])
 }
 
 // all finds matches, at most limit, in no order.
@@ -72,7 +71,7 @@ func (q *searching) all(ctx context.Context, limit int) ([]hit, error) {
 			continue
 		}
 		b.write(between, `(SELECT `, sortColumns)
-		one.from(everywhere)
+		one.from(everywhere, ``)
 		b.write(`)`)
 		between = ` UNION ALL `
 	}
@@ -87,7 +86,7 @@ func (q *searching) all(ctx context.Context, limit int) ([]hit, error) {
 	defer rows.Close()
 	var hits []hit
 	for rows.Next() {
-		h, err := hitOf(rows.RawValues())
+		h, err := q.hitOf(rows.RawValues())
 		if err != nil {
 			return nil, err
 		}
@@ -106,14 +105,13 @@ func (q *searching) ranked(ctx context.Context, hits []hit) ([]hit, error) {
 		if err := q.load(ctx, hits); err != nil {
 			return nil, err
 		}
-	}
-	for i := range hits {
-		h := &hits[i]
-		h.keys = make([]sortValue, len(q.query.Sort))
-		for k := range q.query.Sort {
-			h.keys[k] = q.value(&q.query.Sort[k], h)
+		for i := range hits {
+			for k := range q.query.Sort {
+				if key := &q.query.Sort[k]; key.Kind == fhir.SortText {
+					hits[i].keys[k] = keyedByText(key, &hits[i])
+				}
+			}
 		}
-		h.ranges = rangeSet{}
 	}
 	if q.cursor != nil {
 		hits = slices.DeleteFunc(hits, func(h hit) bool { return !q.follows(&h) })

@@ -92,14 +92,14 @@ func (s *Store) countSQL(b *sqlBuilder, query *fhir.SearchQuery, sizes sizes) er
 				return err
 			}
 			b.write(` UNION ALL SELECT coalesce(sum(cardinality(`, inner, `)), 0)`)
-			one.from(everywhere)
+			one.from(everywhere, ``)
 			continue
 		}
 		b.write(` UNION ALL SELECT count(*)`)
 		if counts := one.matches(); counts != "" {
 			b.write(` FROM (`, counts, `) m`)
 		} else {
-			one.from(everywhere)
+			one.from(everywhere, ``)
 		}
 	}
 	b.write(`) c`)
@@ -122,7 +122,7 @@ func (s *Store) estimate(ctx context.Context, conn *pgx.Conn, query *fhir.Search
 			continue
 		}
 		b.write(between, `SELECT r.rid`)
-		one.from(everywhere)
+		one.from(everywhere, ``)
 		between = ` UNION ALL `
 	}
 	if between == `` {

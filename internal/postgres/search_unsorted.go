@@ -14,7 +14,6 @@ type hit struct {
 	version  int32
 	updated  int64 // microseconds since 2000
 	id       string
-	ranges   rangeSet    // for sorting
 	keys     []sortValue // of the sort keys
 	resource *fhir.Resource
 }
@@ -41,7 +40,7 @@ func (q *searching) large() bool {
 	return slices.Min(q.sizes[q.query.Types[0]]) >= few
 }
 
-func (q *searching) page(ctx context.Context, from func(*scan, place) string) ([]hit, error) {
+func (q *searching) page(ctx context.Context, from func(c *scan, at place, limit string) string) ([]hit, error) {
 	var b sqlBuilder
 	if err := q.unsortedSQL(&b, from); err != nil {
 		return nil, err
@@ -54,19 +53,33 @@ func (q *searching) page(ctx context.Context, from func(*scan, place) string) ([
 	var hits []hit
 	for rows.Next() {
 		v := rows.RawValues()
-		h := hit{rid: getInt8(v[0]), typ: getInt2(v[1]), id: string(v[2])}
-		h.resource = resourceOf(fhir.Key{Type: q.store.types.name[h.typ], ID: h.id}, v[3:8])
-		hits = append(hits, h)
+		if v[2] != nil {
+			hits = append(hits, hit{rid: getInt8(v[0]), version: getInt4(v[1]), typ: getInt2(v[2]), id: string(v[3])})
+			continue
+		}
+		// A version of the page's, or one of another number that is some other
+		// resource's on the page.
+		if i := slices.IndexFunc(hits, func(h hit) bool { return h.rid == getInt8(v[0]) }); i >= 0 && hits[i].version == getInt4(v[1]) {
+			hits[i].resource = resourceOf(fhir.Key{Type: q.store.types.name[hits[i].typ], ID: hits[i].id}, v[4:9])
+		}
 	}
 	return hits, rows.Err()
 }
 
-func (q *searching) unsortedSQL(b *sqlBuilder, from func(*scan, place) string) error {
+// versionsOf are the versions of rids, in the columns that resourceOf reads. All
+// are looked up together, by each of the numbers that any of them has: there are
+// few, and mostly one.
+func versionsOf(columns, rids, numbers string) string {
+	return `SELECT ` + columns + `, v.version, v.updated, v.method, v.meta, v.body FROM version v WHERE v.rid = ANY (` + rids + `) AND v.version = ANY (` + numbers + `)`
+}
+
+// unsortedSQL finds the page's rows, and after them gives their versions.
+func (q *searching) unsortedSQL(b *sqlBuilder, from func(c *scan, at place, limit string) string) error {
 	limit, at := b.arg(int64(q.wanted())), place{down: q.backward()}
 	if q.cursor != nil {
 		at.at = b.arg(q.cursor.RID)
 	}
-	b.write(`SELECT r.rid, r.type, r.id, v.version, v.updated, v.method, v.meta, v.body FROM (SELECT * FROM (`)
+	b.write(`WITH page AS MATERIALIZED (SELECT * FROM (`)
 	searched := 0
 	for _, t := range q.query.Types {
 		one, err := q.store.scan(b, t, q.query.Criteria, q.sizes)
@@ -79,12 +92,12 @@ func (q *searching) unsortedSQL(b *sqlBuilder, from func(*scan, place) string) e
 			b.write(` UNION ALL `)
 		}
 		searched++
-		b.write(`(SELECT r.rid, r.type, r.id, r.version`)
-		column := from(one, at)
+		b.write(`(SELECT r.rid, r.version, r.type, r.id`)
+		column := from(one, at, limit)
 		b.write(at.order(column), ` LIMIT `, limit, `)`)
 	}
 	if searched == 0 {
-		b.write(`SELECT rid, type, id, version FROM resource WHERE false LIMIT `, limit)
+		b.write(`SELECT rid, version, type, id FROM resource WHERE false LIMIT `, limit)
 		if at.at != "" {
 			b.write(` OFFSET 0 * `, at.at)
 		}
@@ -93,6 +106,7 @@ func (q *searching) unsortedSQL(b *sqlBuilder, from func(*scan, place) string) e
 	if searched > 1 {
 		b.write(at.order(`r.rid`), ` LIMIT `, limit)
 	}
-	b.write(`) r CROSS JOIN LATERAL (SELECT * FROM version v WHERE v.rid = r.rid AND v.version = r.version OFFSET 0) v`, at.order(`r.rid`))
+	b.write(`) SELECT rid, version, type, id, NULL::integer, NULL::timestamptz, NULL::smallint, NULL::text, NULL::text FROM page UNION ALL `,
+		versionsOf(`v.rid, v.version, NULL, NULL`, `ARRAY (SELECT rid FROM page)`, `ARRAY (SELECT version FROM page)`))
 	return nil
 }

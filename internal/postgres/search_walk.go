@@ -110,7 +110,7 @@ func (q *searching) walkRows(ctx context.Context, segment, limit, first int) (hi
 	var values []sortValue
 	for rows.Next() {
 		v := rows.RawValues()
-		h, err := hitOf(v)
+		h, err := q.hitOf(v)
 		if err != nil {
 			return nil, false, err
 		}

@@ -114,8 +114,12 @@ func (s *Search) Includes(t fhir.ResourceType) []string {
 }
 
 // RevIncludes gives the links by which resources can refer to those of type t,
-// sorted by type and parameter: what _revinclude takes.
+// sorted by type and parameter: what _revinclude takes. The list is kept, and not to
+// be changed.
 func (s *Search) RevIncludes(t fhir.ResourceType) []fhir.Include {
+	if known, ok := s.revIncludes.Load(t); ok {
+		return known.([]fhir.Include)
+	}
 	var all []fhir.Include
 	for _, source := range s.registry.ResourceTypes() {
 		for _, link := range s.references(source) {
@@ -127,5 +131,8 @@ func (s *Search) RevIncludes(t fhir.ResourceType) []fhir.Include {
 	slices.SortFunc(all, func(a, b fhir.Include) int {
 		return strings.Compare(string(a.Source)+":"+a.Param, string(b.Source)+":"+b.Param)
 	})
+	if s.types[t] != nil {
+		s.revIncludes.Store(t, all)
+	}
 	return all
 }

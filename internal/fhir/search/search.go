@@ -25,6 +25,8 @@ type Search struct {
 	folding  sync.Map // by code system, what foldsCase found
 	foldings atomic.Int64
 
+	revIncludes sync.Map // by resource type, what RevIncludes found
+
 	// progress tells of a parameter stored at run time which resources are
 	// indexed; nil: all.
 	progress func(param string) error
