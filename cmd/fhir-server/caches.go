@@ -63,8 +63,8 @@ func (f *cacheFlags) startCaches(ctx context.Context, store *database, other *re
 		config.Transport, config.Fallback = store.Notify(), poll
 	case "poll":
 		config.Transport = poll
-	default:
-		return nil, fmt.Errorf("--cache-sync=%s is not available in this version; use notify, poll or off", f.CacheSync)
+	case "logical":
+		config.Transport, config.Fallback = store.Logical(), poll
 	}
 	var err error
 	if c.synchronizer, err = cache.Start(ctx, config, all...); err != nil {

@@ -24,14 +24,19 @@ type commandLine struct {
 
 // databaseFlags say where resources are kept.
 type databaseFlags struct {
-	DatabaseURL         string `env:"FHIR_DATABASE_URL" placeholder:"URL" help:"PostgreSQL to use (postgres://user:password@host/name). Without it, one of its own under the data folder."`
-	DatabaseConnections int    `env:"FHIR_DATABASE_CONNECTIONS" default:"16" placeholder:"N" help:"Most connections to the database, of all pools together (${default})."`
-	DataDir             string `env:"FHIR_DATA_DIR" default:"./data" placeholder:"DIR" help:"Folder of the server's own files (${default})."`
+	DatabaseURL         string   `env:"FHIR_DATABASE_URL" placeholder:"URL" help:"PostgreSQL to use (postgres://user:password@host/name). Without it, one of its own under the data folder."`
+	ListenDatabaseURL   string   `env:"FHIR_LISTEN_DATABASE_URL" placeholder:"URL" help:"The same database, past the connection pooler that --database-url goes through: for listening, replication and migrations (--database-url)."`
+	DatabaseConnections int      `env:"FHIR_DATABASE_CONNECTIONS" default:"16" placeholder:"N" help:"Most connections to the database, of all pools together (${default})."`
+	ownSettings         []string // of PostgreSQL, if it is the server's own
+	DataDir             string   `env:"FHIR_DATA_DIR" default:"./data" placeholder:"DIR" help:"Folder of the server's own files (${default})."`
 }
 
 func (f *databaseFlags) check() error {
 	if f.DatabaseConnections < 6 {
 		return errors.New("--database-connections must be at least 6")
+	}
+	if f.ListenDatabaseURL != "" && f.DatabaseURL == "" {
+		return errors.New("--listen-database-url needs --database-url, whose database it leads to")
 	}
 	return nil
 }

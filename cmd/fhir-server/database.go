@@ -26,7 +26,7 @@ func (f *databaseFlags) open(ctx context.Context, logger *slog.Logger, registere
 	if err != nil {
 		return nil, err
 	}
-	store, err := postgres.Open(ctx, postgres.Config{URL: url, MaxConns: f.DatabaseConnections, Registerer: registerer, Logger: logger, SearchTimeout: searchTimeout})
+	store, err := postgres.Open(ctx, postgres.Config{URL: url, ListenURL: f.ListenDatabaseURL, MaxConns: f.DatabaseConnections, Registerer: registerer, Logger: logger, SearchTimeout: searchTimeout})
 	if err != nil {
 		return nil, errors.Join(err, stop(own))
 	}
@@ -38,7 +38,7 @@ func (f *databaseFlags) locate(ctx context.Context, logger *slog.Logger) (string
 	if f.DatabaseURL != "" {
 		return f.DatabaseURL, nil, nil
 	}
-	own, err := embedded.Start(ctx, embedded.Options{DataDir: f.DataDir, Logger: logger})
+	own, err := embedded.Start(ctx, embedded.Options{DataDir: f.DataDir, Settings: f.ownSettings, Logger: logger})
 	if err != nil {
 		return "", nil, err
 	}

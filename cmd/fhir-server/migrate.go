@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ func (c *migrateCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(postgres.Migrate(ctx, url), stop(own)); err != nil {
+	if err := errors.Join(postgres.Migrate(ctx, cmp.Or(c.ListenDatabaseURL, url)), stop(own)); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(p.stdout, "fhir-server: the database is up to date")

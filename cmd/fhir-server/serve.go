@@ -114,6 +114,9 @@ func (s *server) start(ctx context.Context) (err error) {
 		}
 		return nil
 	})
+	if s.command.CacheSync == "logical" {
+		s.command.ownSettings = []string{"wal_level=logical"}
+	}
 	if s.database, err = s.command.open(ctx, s.logger, registry, s.command.SearchTimeout); err != nil {
 		return err
 	}

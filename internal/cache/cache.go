@@ -54,6 +54,12 @@ type Cache[T any] struct {
 	without guards
 }
 
+// How long is waited before a version that could not be read yet is read again.
+const (
+	minEarly = time.Millisecond
+	maxEarly = 100 * time.Millisecond
+)
+
 // known is a version heard of.
 type known struct {
 	lineage string // empty: that of the snapshot
@@ -195,14 +201,29 @@ func (c *Cache[T]) keep(ctx context.Context, s *Synchronizer) {
 		case <-c.wake:
 		}
 		for c.behind() && ctx.Err() == nil {
-			if err := c.fill(ctx, s.store, s.clock); err != nil {
-				if ctx.Err() == nil {
-					s.logger.Warn("cache not refreshed; trying again", "error", err)
-				}
+			if err := c.catchUp(ctx, s); err != nil && ctx.Err() == nil {
+				s.logger.Warn("cache not refreshed; trying again", "error", err)
 				pause(ctx, retryFill)
-				continue
 			}
-			s.tell() // the others wait for it
 		}
 	}
+}
+
+// catchUp fills the cache until it holds what is known. Word may come before its row can be read, which a logical event does:
+// by moments, or for as long as a commit waits for its standby.
+func (c *Cache[T]) catchUp(ctx context.Context, s *Synchronizer) error {
+	for wait := minEarly; c.behind() && ctx.Err() == nil; {
+		before := c.held()
+		if err := c.fill(ctx, s.store, s.clock); err != nil {
+			return err
+		}
+		if c.held() == before {
+			pause(ctx, wait)
+			wait = min(2*wait, maxEarly)
+			continue
+		}
+		wait = minEarly
+		s.tell() // the others wait for it
+	}
+	return ctx.Err()
 }

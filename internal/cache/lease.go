@@ -114,17 +114,10 @@ func (s *Synchronizer) renew() error {
 	if err := s.Probe(ctx); err != nil {
 		return err
 	}
-	filled := false
 	for _, c := range s.caches {
-		for c.behind() {
-			if err := c.fill(ctx, s.store, s.clock); err != nil {
-				return err
-			}
-			filled = true
+		if err := c.catchUp(ctx, s); err != nil {
+			return err
 		}
-	}
-	if filled {
-		s.tell()
 	}
 	return nil
 }

@@ -26,6 +26,7 @@ type Filled interface {
 	learn(lineage string, version int64)
 	behind() bool
 	fill(ctx context.Context, store fhir.DomainStore, begun func() time.Duration) error
+	catchUp(ctx context.Context, s *Synchronizer) error
 	keep(ctx context.Context, s *Synchronizer)
 }
 

@@ -108,7 +108,13 @@ type commitState struct {
 	sent bool   // COMMIT was sent
 	done bool   // COMMIT was answered
 	xid  uint64 // 0 if not known
+	pid  uint32 // of the backend; 0 if not known
 	now  int64  // the transaction's clock, microseconds since 2000
+}
+
+// begun takes the answer of the first statement.
+func (c *commitState) begun(v [][]byte) {
+	c.now, c.xid, c.pid = getInt8(v[0]), uint64(getInt8(v[1])), uint32(getInt4(v[2]))
 }
 
 // applyBatch carries out items, sorted and with distinct keys, in a
@@ -133,10 +139,9 @@ func (s *Store) applyIn(ctx context.Context, p *pipeline, items []*item, state *
 		s.names.learn(names)
 	}
 	var damaged error
-	clock := func(v [][]byte) { state.now, state.xid = getInt8(v[0]), uint64(getInt8(v[1])) }
-	p.send(stmtBegin, nil)
+	p.begin()
 	f := s.fencingOf(items)
-	enterFence(p, f, items, clock)
+	enterFence(p, f, items, state.begun)
 	if !allCreates(items) {
 		lock(p, items, &damaged)
 		if err := p.flush(); err != nil {

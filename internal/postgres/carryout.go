@@ -112,9 +112,8 @@ func (s *Store) attempt(ctx context.Context, pool *pgxpool.Pool, items []*item, 
 		return err
 	}
 	pg := conn.Conn().PgConn()
-	pid := pg.PID()
 	delete(pg.CustomData(), commitWarning)
-	state := commitState{written: written}
+	state := commitState{written: written, pid: s.backend(pg)}
 	err = s.applyBatch(ctx, pg, items, &state)
 	if err == nil && pg.CustomData()[commitWarning] != nil {
 		err = unknownOutcome(errCommitWarning)
@@ -129,7 +128,7 @@ func (s *Store) attempt(ctx context.Context, pool *pgxpool.Pool, items []*item, 
 	conn.Release()
 	// An error on a connection that lives says that the transaction ended.
 	if err != nil && state.sent && !state.done && lost && classify(err) == outcomeUnknown {
-		return s.resolve(items, pid, &state, err)
+		return s.resolve(items, &state, err)
 	}
 	return err
 }

@@ -58,16 +58,16 @@ func (s *Store) History(ctx context.Context, query *fhir.HistoryQuery) (*fhir.Hi
 }
 
 func (s *Store) history(ctx context.Context, query *fhir.HistoryQuery) (*fhir.HistoryPage, error) {
-	conn, err := s.requests.Acquire(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Release()
-	h := historyWalk{store: s, conn: conn.Conn(), query: query}
-	if err := h.prepare(ctx); err != nil {
-		return nil, err
-	}
-	return h.page(ctx)
+	var page *fhir.HistoryPage
+	err := s.withConn(ctx, func(conn *pgx.Conn) (err error) {
+		h := historyWalk{store: s, conn: conn, query: query}
+		if err := h.prepare(ctx); err != nil {
+			return err
+		}
+		page, err = h.page(ctx)
+		return err
+	})
+	return page, err
 }
 
 type historyWalk struct {

@@ -66,21 +66,25 @@ const reindexLock = 0x5354_4152_5245_4958 // "STARREIX"
 
 // IndexParameters implements fhir.ReindexStore.
 func (s *Store) IndexParameters(ctx context.Context, params []string, index func(*fhir.Resource) (*fhir.Index, error)) (bool, error) {
-	// The lock ends with the connection, and so with the process.
 	leader, err := s.reserve.Acquire(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer leader.Release()
-	var first bool
-	if err := leader.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, int64(reindexLock)).Scan(&first); err != nil || !first {
-		return false, err
-	}
-	defer func() {
-		if _, err := leader.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(reindexLock)); err != nil {
-			_ = leader.Conn().Close(context.WithoutCancel(ctx))
+	// Behind a pooler, which would leave the lock with others, each instance does
+	// the work: it is then done more than once, to the same end.
+	if !s.pooled {
+		// The lock ends with the connection, and so with the process.
+		var first bool
+		if err := leader.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, int64(reindexLock)).Scan(&first); err != nil || !first {
+			return false, err
 		}
-	}()
+		defer func() {
+			if _, err := leader.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(reindexLock)); err != nil {
+				_ = leader.Conn().Close(context.WithoutCancel(ctx))
+			}
+		}()
+	}
 	return true, s.indexParameters(ctx, leader, params, index)
 }
 

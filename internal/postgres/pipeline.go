@@ -45,13 +45,15 @@ func prepare(ctx context.Context, conn *pgx.Conn) error {
 type pipeline struct {
 	*pgconn.Pipeline
 	statements map[string]*pgconn.StatementDescription
+	settings   string // made in each transaction, through a pooler; then nothing is prepared
 	handlers   []func(*pgconn.ResultReader)
 	tags       []pgconn.CommandTag
 }
 
 func startPipeline(ctx context.Context, conn *pgconn.PgConn) *pipeline {
 	descriptions, _ := conn.CustomData()[prepared].(map[string]*pgconn.StatementDescription)
-	return &pipeline{Pipeline: conn.StartPipeline(ctx), statements: descriptions}
+	settings, _ := conn.CustomData()[inSettings].(string)
+	return &pipeline{Pipeline: conn.StartPipeline(ctx), statements: descriptions, settings: settings}
 }
 
 var binaryFormat = []int16{1}
@@ -59,7 +61,11 @@ var binaryFormat = []int16{1}
 // send queues a statement; row, unless nil, is called for each row of its
 // result, whose values are valid only during the call.
 func (p *pipeline) send(name string, row func(values [][]byte), params ...[]byte) {
-	p.SendQueryStatement(p.statements[name], params, binaryFormat, binaryFormat)
+	if p.settings != "" {
+		p.SendQueryParams(statements[name], params, nil, binaryFormat, binaryFormat)
+	} else {
+		p.SendQueryStatement(p.statements[name], params, binaryFormat, binaryFormat)
+	}
 	p.handlers = append(p.handlers, func(result *pgconn.ResultReader) {
 		for result.NextRow() {
 			if row != nil {
@@ -67,6 +73,20 @@ func (p *pipeline) send(name string, row func(values [][]byte), params ...[]byte
 			}
 		}
 	})
+}
+
+// begin queues the beginning of a transaction.
+func (p *pipeline) begin() {
+	p.send(stmtBegin, nil)
+	p.set()
+}
+
+// set queues the settings for what follows, unless the connection has them: until
+// the transaction ends, or where there is none, until the next Sync.
+func (p *pipeline) set() {
+	if p.settings != "" {
+		p.query(p.settings)
+	}
 }
 
 // then has done called when all that was queued before has been answered,

@@ -69,9 +69,13 @@ func (s *Store) openPools(ctx context.Context, c *Config) (err error) {
 	if c.coalesce == 0 {
 		c.coalesce = maxBatch
 	}
+	var options []func(*pgxpool.Config)
+	if s.pooled {
+		options = append(options, throughPooler)
+	}
 	loops := c.readLoops + c.writeLoops
 	requests := max(c.MaxConns, minConns) - loops - reserveConns
-	if s.coalesced, err = openPool(ctx, c.URL, loops, planSettings); err != nil {
+	if s.coalesced, err = openPool(ctx, c.URL, loops, planSettings, options...); err != nil {
 		return err
 	}
 	requests = max(requests, 2)
@@ -81,10 +85,10 @@ func (s *Store) openPools(ctx context.Context, c *Config) (err error) {
 	// The server cancels what takes too long; should that not arrive, the database
 	// does it by itself.
 	settings["statement_timeout"] = strconv.FormatInt(max(30*time.Second, s.searchTimeout+5*time.Second).Milliseconds(), 10)
-	if s.requests, err = openPool(ctx, c.URL, requests, settings); err != nil {
+	if s.requests, err = openPool(ctx, c.URL, requests, settings, options...); err != nil {
 		return err
 	}
-	s.reserve, err = openPool(ctx, c.URL, reserveConns, nil)
+	s.reserve, err = openPool(ctx, c.URL, reserveConns, nil, options...)
 	return err
 }
 
@@ -110,6 +114,8 @@ func openPool(ctx context.Context, url string, size int, settings map[string]str
 		parameters[name] = value
 	}
 	config.ConnConfig.OnNotice = noteWarning
+	// Through a pooler the notifications of another client may come here.
+	config.ConnConfig.OnNotification = func(*pgconn.PgConn, *pgconn.Notification) {}
 	if settings != nil {
 		config.AfterConnect = prepare
 	}

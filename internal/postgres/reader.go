@@ -168,6 +168,7 @@ func fetch(ctx context.Context, conn *pgconn.PgConn, batch []*readRequest) error
 		}
 	}
 	p := startPipeline(ctx, conn)
+	p.set()
 	sendReads(p, current, versions)
 	err := p.flush()
 	if closeErr := p.Close(); err == nil {

@@ -112,7 +112,7 @@ func (r *reindexing) carryOut(p *pipeline, c *candidates) error {
 	}
 	sortItems(items)
 	var damaged error
-	p.send(stmtBegin, nil)
+	p.begin()
 	enterFence(p, r.fencing(items), items, nil)
 	lock(p, items, &damaged)
 	if err := p.flush(); err != nil {

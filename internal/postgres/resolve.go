@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // commitWarning marks, in a connection's CustomData, that the server sent a
@@ -21,12 +22,12 @@ const resolveTimeout = 5 * time.Second
 // resolve finds out whether a transaction whose COMMIT was sent and not
 // answered was committed. It gives nil, with the items' results set, if so; a
 // retryable error if not; and an *fhir.Error if that cannot be known.
-func (s *Store) resolve(items []*item, pid uint32, state *commitState, cause error) error {
+func (s *Store) resolve(items []*item, state *commitState, cause error) error {
 	s.metrics.retries.WithLabelValues("resolve").Inc()
 	ctx, cancel := context.WithTimeout(context.Background(), resolveTimeout)
 	defer cancel()
 	for attempt := 1; ctx.Err() == nil; attempt++ {
-		settled, committed, err := s.outcome(ctx, items, pid, state)
+		settled, committed, err := s.outcome(ctx, items, state)
 		switch {
 		case err != nil || !settled:
 			backoff(ctx, attempt+4)
@@ -44,15 +45,25 @@ func (s *Store) resolve(items []*item, pid uint32, state *commitState, cause err
 	return unknownOutcome(cause)
 }
 
+// backend is the process at the other end of a connection; 0 if that may be
+// another one each time.
+func (s *Store) backend(conn *pgconn.PgConn) uint32 {
+	if s.pooled {
+		return 0
+	}
+	return conn.PID()
+}
+
 // outcome asks once. A transaction is known by a version it made, which only it
 // can have made: the same resource, version and writing transaction.
 // pg_xact_status alone would not do: a transaction lost in a crash of the
 // database leaves its number to one that comes after, and that one's fate would
-// be taken for its own.
-func (s *Store) outcome(ctx context.Context, items []*item, pid uint32, state *commitState) (settled, committed bool, err error) {
+// be taken for its own. If its backend is not known, only a commit can be: without
+// a version it may still be under way.
+func (s *Store) outcome(ctx context.Context, items []*item, state *commitState) (settled, committed bool, err error) {
 	var running bool
 	// The backend of a lost connection may still be committing.
-	err = s.reserve.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1 AND datname = current_database() AND state <> 'idle')`, int32(pid)).Scan(&running)
+	err = s.reserve.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1 AND datname = current_database() AND state <> 'idle')`, int32(state.pid)).Scan(&running)
 	if err != nil || running {
 		return false, false, err
 	}
@@ -73,7 +84,7 @@ func (s *Store) outcome(ctx context.Context, items []*item, pid uint32, state *c
 			WHERE v.rid = $1 AND v.version = $2 AND r.type = $3 AND r.id = $4 AND ($5::text = '0' OR v.writer = $5::text::xid8)`,
 			it.rid, it.version+1, it.typ, it.write.ID, formatUint(state.xid)).Scan(&updated)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return true, false, nil
+			return state.pid != 0, false, nil
 		}
 		if err == nil && state.now == 0 {
 			state.now = updated - postgresEpoch

@@ -41,16 +41,19 @@ func TestOutcomeIsTheTransactionsOwn(t *testing.T) {
 		name               string
 		item               *item
 		xid                uint64
+		pid                uint32
 		settled, committed bool
 	}{
-		{"lost, its number used again", lost, reused, true, false},
-		{"lost, its number not known", lost, 0, true, false},
-		{"committed", other, reused, true, true},
-		{"committed, its number not known", other, 0, true, true},
-		{"another wrote the version", other, reused + 1, true, false},
-		{"nothing to lose", unchanged, reused, true, true},
+		{"lost, its number used again", lost, reused, noBackend, true, false},
+		{"lost, its number not known", lost, 0, noBackend, true, false},
+		{"committed", other, reused, noBackend, true, true},
+		{"committed, its number not known", other, 0, noBackend, true, true},
+		{"another wrote the version", other, reused + 1, noBackend, true, false},
+		{"nothing to lose", unchanged, reused, noBackend, true, true},
+		{"lost or under way, the backend not known", lost, 0, 0, false, false},
+		{"committed, the backend not known", other, reused, 0, true, true},
 	} {
-		settled, committed, err := s.outcome(ctx, []*item{c.item}, noBackend, &commitState{sent: true, xid: c.xid})
+		settled, committed, err := s.outcome(ctx, []*item{c.item}, &commitState{sent: true, xid: c.xid, pid: c.pid})
 		if err != nil || settled != c.settled || committed != c.committed {
 			t.Errorf("%s: settled %v, committed %v, %v", c.name, settled, committed, err)
 		}

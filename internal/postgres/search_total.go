@@ -72,7 +72,7 @@ func (s *Store) count(ctx context.Context, conn *pgx.Conn, query *fhir.SearchQue
 	if err := s.countSQL(&b, query, sizes); err != nil {
 		return t, err
 	}
-	return t, b.scan(ctx, conn, &t.matches)
+	return t, conn.QueryRow(ctx, b.String(), b.args...).Scan(&t.matches)
 }
 
 // countSQL counts rids in the indexes where those tell, else the rows.
@@ -129,7 +129,7 @@ func (s *Store) estimate(ctx context.Context, conn *pgx.Conn, query *fhir.Search
 		return total{}, nil
 	}
 	var text []byte
-	if err := b.scan(ctx, conn, &text); err != nil {
+	if err := conn.QueryRow(ctx, b.String(), b.args...).Scan(&text); err != nil {
 		return total{}, err
 	}
 	var plans []struct {

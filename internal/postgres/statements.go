@@ -47,11 +47,11 @@ FROM unnest($1::bigint[], $2::smallint[], $3::text[], $5::integer[], $6::integer
 var statements = map[string]string{
 	stmtBegin:  `BEGIN ISOLATION LEVEL READ COMMITTED`,
 	stmtCommit: `COMMIT`,
-	stmtNow:    `SELECT date_trunc('milliseconds', now()), pg_current_xact_id()`,
+	stmtNow:    `SELECT date_trunc('milliseconds', now()), pg_current_xact_id(), pg_backend_pid()`,
 
-	stmtNowFenced:    `SELECT date_trunc('milliseconds', now()), pg_current_xact_id(), pg_advisory_xact_lock_shared(4, 2)`,
-	stmtNowChanging:  `SELECT date_trunc('milliseconds', now()), pg_current_xact_id(), pg_advisory_xact_lock(4, 1)`,
-	stmtNowBoth:      `SELECT date_trunc('milliseconds', now()), pg_current_xact_id(), pg_advisory_xact_lock(4, 1), fence_changes()`,
+	stmtNowFenced:    `SELECT date_trunc('milliseconds', now()), pg_current_xact_id(), pg_backend_pid(), pg_advisory_xact_lock_shared(4, 2)`,
+	stmtNowChanging:  `SELECT date_trunc('milliseconds', now()), pg_current_xact_id(), pg_backend_pid(), pg_advisory_xact_lock(4, 1)`,
+	stmtNowBoth:      `SELECT date_trunc('milliseconds', now()), pg_current_xact_id(), pg_backend_pid(), pg_advisory_xact_lock(4, 1), fence_changes()`,
 	stmtFenceChanges: `SELECT fence_changes()`,
 	stmtCheckBasis: `SELECT refuse_stale(domain, version, cache_lineage(epoch)) FROM cache_version
 WHERE version < CASE domain WHEN 'validation' THEN $1::bigint WHEN 'routing' THEN $3::bigint ELSE $5::bigint END

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -17,6 +18,9 @@ import (
 type Config struct {
 	// URL is a PostgreSQL connection URL or keyword string.
 	URL string
+	// ListenURL leads to the same database past any pooler that URL goes through;
+	// empty: URL. Listeners, replication and migrations use it.
+	ListenURL string
 	// MaxConns is the most connections of this instance, all pools together;
 	// 0: 16, and at least 6.
 	MaxConns   int
@@ -39,6 +43,9 @@ type Store struct {
 	coalesced *pgxpool.Pool // the loops of reader and writer
 	reserve   *pgxpool.Pool // listener, jobs, resolving outcomes
 
+	listenURL string
+	pooled    bool // connections are a pooler's
+
 	lanes         *lanes // of searches
 	searchTimeout time.Duration
 
@@ -57,15 +64,22 @@ var _ fhir.Store = (*Store)(nil)
 // Open connects, checks the server, migrates the database, and starts the
 // coalescing loops.
 func Open(ctx context.Context, config Config) (*Store, error) {
-	if err := Migrate(ctx, config.URL); err != nil {
+	s := &Store{logger: config.Logger, metrics: newMetrics(), searchTimeout: config.SearchTimeout, listenURL: cmp.Or(config.ListenURL, config.URL)}
+	if err := Migrate(ctx, s.listenURL); err != nil {
 		return nil, err
 	}
-	s := &Store{logger: config.Logger, metrics: newMetrics(), searchTimeout: config.SearchTimeout}
+	var err error
+	if s.pooled, err = isPooled(ctx, config.URL); err != nil {
+		return nil, err
+	}
 	if s.searchTimeout == 0 {
 		s.searchTimeout = defaultSearchTimeout
 	}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
+	}
+	if s.pooled {
+		s.logger.Info("a connection pooler is in between: settings are made and statements sent anew in each transaction")
 	}
 	if err := s.openPools(ctx, &config); err != nil {
 		s.closePools()

@@ -52,7 +52,7 @@ func (s *Store) transactOnce(ctx context.Context, t *tx, locks []conditionLock, 
 	defer conn.Release()
 	t.pgx = conn.Conn()
 	t.conn = t.pgx.PgConn()
-	pid := t.conn.PID()
+	t.state.pid = s.backend(t.conn)
 	if err := t.begin(ctx, locks); err != nil {
 		t.failed = err
 		t.rollback(ctx)
@@ -72,7 +72,7 @@ func (s *Store) transactOnce(ctx context.Context, t *tx, locks []conditionLock, 
 		if t.state.xid == 0 {
 			return nil // nothing was written
 		}
-		err = s.resolve(slices.Collect(maps.Values(t.made)), pid, &t.state, err)
+		err = s.resolve(slices.Collect(maps.Values(t.made)), &t.state, err)
 	}
 	if err != nil {
 		t.failed = err
@@ -95,7 +95,7 @@ func (t *tx) run(fn func(tx fhir.Tx) error) error {
 func (t *tx) begin(ctx context.Context, locks []conditionLock) error {
 	delete(t.conn.CustomData(), commitWarning)
 	p := startPipeline(ctx, t.conn)
-	p.send(stmtBegin, nil)
+	p.begin()
 	err := p.flush()
 	if closeErr := p.Close(); err == nil {
 		err = closeErr

@@ -69,7 +69,7 @@ func (t *tx) apply(ctx context.Context, p *pipeline, items, sorted []*item) erro
 		// An instance that is stopped now must not keep the others from changes.
 		p.query(`SET LOCAL idle_in_transaction_session_timeout = '2s'`)
 	}
-	enterFence(p, f, items, func(v [][]byte) { t.state.now, t.state.xid = getInt8(v[0]), uint64(getInt8(v[1])) })
+	enterFence(p, f, items, t.state.begun)
 	if !allCreates(items) {
 		lock(p, sorted, &damaged)
 		if err := p.flush(); err != nil {

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"starling/loadtest/deploy"
 	"starling/loadtest/procs"
 )
 
@@ -47,7 +46,7 @@ func (c *Compose) Name() string { return "compose" }
 
 // Start implements Executor.
 func (c *Compose) Start(ctx context.Context, shape Shape) (*Deployment, error) {
-	address, err := deploy.FreeAddress()
+	address, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}

@@ -72,11 +72,10 @@ func (p *planning) chains(t *term, target fhir.ResourceType, c fhir.Criterion) (
 	return ways
 }
 
-// hasCanonical reports whether resources of a type have a canonical URL and a
-// version. (A Device and a Subscription have a url that names something else.)
+// hasCanonical reports whether resources of a type have a canonical URL.
 func (s *Search) hasCanonical(t fhir.ResourceType) bool {
-	url, version := s.definition(t, "url"), s.definition(t, "version")
-	return url != nil && url.Type == "uri" && version != nil
+	d := s.definition(t, "url")
+	return d != nil && d.Type == "uri"
 }
 
 // Canonicals gives the types whose resources a reference parameter names by their

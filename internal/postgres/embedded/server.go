@@ -26,7 +26,9 @@ type Options struct {
 	// BinDir holds the programs postgres and initdb; empty: the newest local
 	// installation, or one that is fetched.
 	BinDir string
-	Logger *slog.Logger
+	// Settings are added to the server's, each name=value.
+	Settings []string
+	Logger   *slog.Logger
 }
 
 // Server is a running PostgreSQL. It is started again if it dies.
@@ -40,6 +42,7 @@ type Server struct {
 	socket   string // folder
 	remove   string // temporary socket folder to be removed, or ""
 	account  *account
+	settings []string // added
 	logger   *slog.Logger
 }
 
@@ -54,7 +57,7 @@ func Start(ctx context.Context, options Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{logger: options.Logger}
+	s := &Server{logger: options.Logger, settings: options.Settings}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
@@ -174,7 +177,7 @@ func (s *Server) launch(in installation, data string) error {
 		return errStopping
 	}
 	arguments := []string{"-D", data, "-k", s.socket}
-	for _, setting := range settings() {
+	for _, setting := range append(settings(), s.settings...) {
 		arguments = append(arguments, "-c", setting)
 	}
 	s.command = exec.Command(filepath.Join(in.dir, "postgres"), arguments...)

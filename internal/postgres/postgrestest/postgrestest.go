@@ -39,7 +39,8 @@ func Main(m *testing.M) {
 
 // New gives the URL of a fresh, empty database, dropped when the test ends. It
 // is on the server named by TEST_DATABASE_URL, else on one that is started for
-// the test program, with the programs of TEST_POSTGRES_BIN if that is set.
+// the test program, with the programs of TEST_POSTGRES_BIN if that is set. With
+// TEST_POOL_MODE it leads through a PgBouncer in that mode.
 func New(t testing.TB) string {
 	t.Helper()
 	server.once.Do(start)
@@ -54,6 +55,9 @@ func New(t testing.TB) string {
 		t.Fatal(err)
 	}
 	u.Path = "/" + name
+	if mode := os.Getenv("TEST_POOL_MODE"); mode != "" {
+		return Pooler(t, u.String(), mode)
+	}
 	return u.String()
 }
 
@@ -72,7 +76,10 @@ func start() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
-	running, err := embedded.Start(ctx, embedded.Options{DataDir: dir, BinDir: os.Getenv("TEST_POSTGRES_BIN")})
+	running, err := embedded.Start(ctx, embedded.Options{
+		DataDir: dir, BinDir: os.Getenv("TEST_POSTGRES_BIN"),
+		Settings: []string{"wal_level=logical"}, // for tests of logical replication
+	})
 	if err != nil {
 		server.err = fmt.Errorf("%w (folder %s)", err, dir)
 		return
