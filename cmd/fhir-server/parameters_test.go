@@ -302,3 +302,28 @@ func TestLoadIndexesByTheCurrentParameters(t *testing.T) {
 		t.Errorf("%q are found", got)
 	}
 }
+
+// $validate says of a search parameter what storing it would say.
+func TestValidateParameters(t *testing.T) {
+	r := serve(t, postgrestest.New(t))
+	for name, c := range map[string]struct {
+		mode, body string
+		want       string // severity and code of what is said of it, "" for nothing
+	}{
+		"right":                       {"", shoes("active", "string", "Patient.address.city"), ""},
+		"another type's expression":   {"", shoes("active", "string", "Organization.name"), `"severity":"error","code":"business-rule"`},
+		"no FHIRPath":                 {"", shoes("active", "string", "Patient.address.("), `"severity":"error","code":"business-rule"`},
+		"a code that is there":        {"", strings.ReplaceAll(shoes("active", "string", "Patient.address.city"), `"code":"shoes"`, `"code":"name"`), `"severity":"warning","code":"duplicate"`},
+		"both":                        {"", strings.ReplaceAll(shoes("active", "string", "Organization.name"), `"code":"shoes"`, `"code":"name"`), `"severity":"error","code":"business-rule"`},
+		"a code that is there, to be": {"create", strings.ReplaceAll(shoes("active", "string", "Patient.address.city"), `"code":"shoes"`, `"code":"name"`), `"severity":"error","code":"duplicate"`},
+	} {
+		target := "SearchParameter/$validate"
+		if c.mode != "" {
+			target += "?mode=" + c.mode
+		}
+		a := r.do("POST", target, c.body)
+		if a.StatusCode != 200 || c.want != "" && !strings.Contains(string(a.body), c.want) || c.want == "" && strings.Contains(string(a.body), `"error"`) {
+			t.Errorf("%s: %d %s", name, a.StatusCode, a.body)
+		}
+	}
+}

@@ -156,13 +156,15 @@ func (s *server) handler(registerer prometheus.Registerer) (http.Handler, error)
 	service.Cluster, service.Operators = s.caches.cluster, s.command.OperatorToken != ""
 	service.Supported = func(t fhir.ResourceType) []string { return s.caches.rules.Current().Value.validator.Profiles(t) }
 	service.Revision = s.caches.revision
-	service.Checker = checker{rules: s.caches.rules, refuse: s.command.TerminologyAway == "fail", questionnaires: stored{service}.questionnaire}
+	service.Checker = s.caches.parameters.ProfileValidator(checker{
+		rules: s.caches.rules, refuse: s.command.TerminologyAway == "fail", questionnaires: stored{service}.questionnaire,
+	})
 	if s.caches.synchronizer != nil {
 		service.Caches = s.caches.synchronizer
 		s.health.Check("caches", s.caches.synchronizer.Ready)
 	}
 	if s.command.Validation == "full" {
-		service.Validator = s.caches.parameters.Validator(service.Checker)
+		service.Validator = service.Checker
 	}
 	config := rest.Config{
 		Service: service, BaseURL: s.command.baseURL(), Proxies: trusted,

@@ -46,7 +46,7 @@ func (r *run) bound(n element.Node, typeName string, b *binding) {
 		return
 	}
 	severity, kind := fhir.SeverityError, "required"
-	if !b.required {
+	if !b.required || r.softBindings {
 		severity, kind = fhir.SeverityWarning, "extensible"
 	}
 	if typeName != "CodeableConcept" {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"starling/internal/fhir"
 	"starling/internal/fhir/definition"
 	"starling/internal/fhir/element"
+	"starling/internal/fhir/search"
 	"starling/internal/terminology"
 	"starling/internal/validation"
 )
@@ -144,7 +146,16 @@ func (count *tally) add(t *testing.T, folder string, c *validatorCase, what stri
 		issues = []fhir.Issue{{Severity: fhir.SeverityFatal, Code: fhir.IssueInvalid, Diagnostics: err.Error()}}
 	} else {
 		root := tree.Root()
-		issues = onlyErrors(v.ValidateProfile(fhir.ResourceType(root.Get("resourceType").Str()), root, profiles, ""))
+		issues = v.ValidateProfile(fhir.ResourceType(root.Get("resourceType").Str()), root, profiles, "")
+		if d, err := definition.ParseSearchParameter(root.Raw()); err == nil && root.Get("resourceType").Str() == "SearchParameter" {
+			// As $validate of a server does.
+			for _, issue := range search.New(definition.R4()).Check(d) {
+				if issue.Code != fhir.IssueDuplicate && issue.Code != fhir.IssueNotSupported {
+					issues = append(issues, issue)
+				}
+			}
+		}
+		issues = onlyErrors(issues)
 	}
 	if (len(issues) > 0) == want.invalid() {
 		count.agree++
@@ -160,11 +171,14 @@ func errorsOf(o *outcome) []string {
 	var s []string
 	for _, i := range o.Issue {
 		if i.Severity == "error" || i.Severity == "fatal" {
-			s = append(s, i.Code+" "+strings.Join(i.Expression, ","))
+			// FHIRPath has comments: entry[0].resource/*Patient/1*/.name.
+			s = append(s, i.Code+" "+comment.ReplaceAllString(strings.Join(i.Expression, ","), ""))
 		}
 	}
 	return s
 }
+
+var comment = regexp.MustCompile(`/\*.*?\*/`)
 
 // sameIssues compares where errors are, and their codes.
 func sameIssues(issues []fhir.Issue, want *outcome) bool {

@@ -25,6 +25,12 @@ func (r *run) whole(n element.Node, name string) {
 		r.bundleRules(n)
 	case "QuestionnaireResponse":
 		r.responseRules(n)
+	case "Observation":
+		if r.unasked {
+			r.vitalSign(n)
+		}
+	case "StructureDefinition":
+		r.definitionRules(n)
 	}
 	if r.advice && !r.contained {
 		r.narrative(n, name)

@@ -47,7 +47,9 @@ func (v *Validator) compileProfile(text []byte, chain []string) *profile {
 	p.root.defined, p.root.typeName = t.Root, t.Name
 	b := profileBuilder{validator: v, root: p.root}
 	for e := range elements.Children() {
-		b.add(e)
+		if at := b.place(e); at != nil {
+			at.merge(e)
+		}
 		if e.Get("path").Str() == t.Name && e.Get("isModifier").Kind() == element.True {
 			p.modifier = true
 		}
@@ -88,21 +90,22 @@ type profileBuilder struct {
 	last      []string // the parts of the id before, with their slices
 }
 
-// add puts one ElementDefinition in its place.
-func (b *profileBuilder) add(e element.Node) {
+// place finds or makes the place of an ElementDefinition in the tree; nil if there is
+// no such element.
+func (b *profileBuilder) place(e element.Node) *constraint {
 	parts := b.parts(e)
 	if len(parts) == 0 {
-		return
+		return nil
 	}
 	b.last = parts
 	at := b.root
 	for _, part := range parts[1:] {
 		name, slice, _ := strings.Cut(part, ":")
 		if at = b.descend(at, name, slice); at == nil {
-			return
+			return nil
 		}
 	}
-	at.merge(e)
+	return at
 }
 
 // parts are those of the element's id. Without an id they are those of its

@@ -14,12 +14,16 @@ import (
 type run struct {
 	validator *Validator
 	root      element.Node
-	advice    bool
+	advice    bool // what never refuses is told: codes outside of extensible bindings, missing narrative
+	unasked   bool // rules hold that writes are not held to
 	issues    []fhir.Issue
-	errors    int // reported or probed
-	warnings  int
-	advised   int // resources without narrative
-	probing   int // issues are counted, not kept
+
+	softBindings bool // required bindings are taken as extensible
+
+	errors   int // reported or probed
+	warnings int
+	advised  int // resources without narrative
+	probing  int // issues are counted, not kept
 
 	current   element.Node // the resource being checked
 	container element.Node // the one that contains it, or itself

@@ -76,20 +76,20 @@ func (v *Validator) Requiring(profiles map[fhir.ResourceType]string) *Validator 
 // stored, and at most MaxIssues issues otherwise. Only those of severity error
 // keep it from being stored.
 func (v *Validator) Validate(t fhir.ResourceType, root element.Node) []fhir.Issue {
-	return v.check(t, root, nil, false)
+	return v.check(root, t, nil, run{})
 }
 
 // ValidateProfile is Validate against further profiles, with all that is worth
-// telling; a profile that is not known is an error. The mode of $validate
-// (create, update, delete, profile) makes no difference to the rules.
-func (v *Validator) ValidateProfile(t fhir.ResourceType, root element.Node, profiles []string, _ string) []fhir.Issue {
-	return v.check(t, root, profiles, true)
+// telling; a profile that is not known is an error. With a mode of $validate that
+// says what is to be done with the resource (create, update) it is held to what that
+// would be held to; without, to the profiles of vital signs by their codes, too.
+func (v *Validator) ValidateProfile(t fhir.ResourceType, root element.Node, profiles []string, mode string) []fhir.Issue {
+	return v.check(root, t, profiles, run{advice: true, unasked: mode == "" || mode == "profile"})
 }
 
-// check validates a resource. advice adds what never refuses one: codes outside
-// of extensible bindings, missing narrative.
-func (v *Validator) check(t fhir.ResourceType, root element.Node, profiles []string, advice bool) []fhir.Issue {
-	r := run{validator: v, root: root, advice: advice}
+// check validates a resource.
+func (v *Validator) check(root element.Node, t fhir.ResourceType, profiles []string, r run) []fhir.Issue {
+	r.validator, r.root = v, root
 	r.resource(root, string(t))
 	if profile := v.required[t]; profile != "" && !claims(root, profile) {
 		r.claimed(root, profile, v.unknownProfile)

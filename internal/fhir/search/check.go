@@ -50,7 +50,7 @@ func (s *Search) Check(d *definition.SearchParameter) []fhir.Issue {
 	for _, t := range s.TypesOf(d) {
 		if other := s.definition(t, d.Code); other != nil {
 			fault("code", fhir.IssueDuplicate, string(t)+" has a search parameter "+quote(d.Code)+" already: "+other.URL+".")
-			return issues
+			break
 		}
 	}
 	if d.Expression == "" {

@@ -1,0 +1,176 @@
+package validation
+
+import (
+	"slices"
+	"strings"
+
+	"starling/internal/fhir"
+	"starling/internal/fhir/definition"
+	"starling/internal/fhir/element"
+	"starling/internal/fhir/fhirpath"
+)
+
+// definitionRules checks that a StructureDefinition can be used as a profile:
+// that its elements exist, that its slicings can be told apart, that its
+// expressions can be compiled, and that it asks no less than what it derives from
+// (https://hl7.org/fhir/R4/profiling.html). A resource that claims the profile
+// would otherwise be checked against less than its author meant.
+func (r *run) definitionRules(n element.Node) {
+	v := r.validator
+	t := v.registry.Type(n.Get("type").Str())
+	if t == nil || n.Get("derivation").Str() != "constraint" {
+		return
+	}
+	root := newConstraint(t.Name, t.Name)
+	if base := n.Get("baseDefinition").Str(); base != "" && v.typeOfCanonical(base) == "" {
+		parent := v.profile(base)
+		switch {
+		case parent == nil:
+			r.warn(n.Get("baseDefinition"), fhir.IssueNotFound, "", "the profile %s, which this one derives from, is not known here; nothing can be checked against this one", quote(base))
+			return
+		case parent.typeName != t.Name:
+			r.issue(n.Get("type"), fhir.IssueBusinessRule, "the type is %s, but that of the base profile is %s", t.Name, parent.typeName)
+			return
+		}
+		root = parent.root.clone()
+	}
+	root.defined, root.typeName = t.Root, t.Name
+	elements := n.Get("differential").Get("element")
+	derives := !elements.IsEmpty()
+	if !derives {
+		elements = n.Get("snapshot").Get("element")
+	}
+	b := profileBuilder{validator: v, root: root}
+	for e := range elements.Children() {
+		if r.full() {
+			return
+		}
+		path := e.Get("path").Str()
+		if first, _, _ := strings.Cut(path, "."); first != t.Name {
+			continue // sdf-8 tells
+		}
+		at := b.place(e)
+		if at == nil || !b.exists(path) {
+			r.issue(e, fhir.IssueBusinessRule, "there is no element %s in %s, nor in what its base defines", quote(path), t.Name)
+			continue
+		}
+		if derives {
+			r.restricts(e, at)
+		}
+		at.merge(e)
+		r.discriminates(e, &b, at)
+		for c := range e.Get("constraint").Children() {
+			r.compiles(c)
+		}
+	}
+}
+
+// exists reports whether a path leads to an element, as far as that can be told: not
+// below a choice of several types.
+func (b *profileBuilder) exists(path string) bool {
+	at := b.root.defined
+	_, rest, _ := strings.Cut(path, ".")
+	for rest != "" {
+		var name string
+		name, rest, _ = strings.Cut(rest, ".")
+		name = strings.TrimSuffix(name, "[x]")
+		container := b.container(&constraint{defined: at})
+		if container == nil {
+			return true
+		}
+		if at = childOf(container, name); at != nil {
+			continue
+		}
+		property, ok := container.Property(name)
+		if !ok || !property.Element.Choice {
+			return false
+		}
+		t := b.validator.registry.Type(property.Type)
+		if t == nil {
+			return true
+		}
+		at = t.Root
+	}
+	return true
+}
+
+// restricts checks that an element asks no less than before: at is what is asked
+// of it so far, by its type and the base profile.
+func (r *run) restricts(e element.Node, at *constraint) {
+	if at.slice != "" || at.defined == nil {
+		return
+	}
+	least, most := max(at.min, at.defined.Min), at.max
+	if most == definition.Unbounded {
+		most = at.defined.Max
+	}
+	var asked constraint
+	asked.max = definition.Unbounded
+	asked.merge(e)
+	if e.Get("min").Exists() && asked.min < least {
+		r.issue(e, fhir.IssueBusinessRule, "%s has at least %d values in what this profile derives from, and %d here, which is less", at.path, least, asked.min)
+	}
+	if e.Get("max").Exists() && most != definition.Unbounded && (asked.max == definition.Unbounded || asked.max > most) {
+		r.issue(e, fhir.IssueBusinessRule, "%s has at most %d values in what this profile derives from, and %s here, which is more", at.path, most, quote(e.Get("max").Str()))
+	}
+	if at.fixed.Exists() && asked.fixed.Exists() && !equal(at.fixed, asked.fixed) {
+		r.issue(e, fhir.IssueBusinessRule, "%s is fixed to %s in what this profile derives from, and to %s here", at.path, show(at.fixed), show(asked.fixed))
+	}
+	types := at.types
+	if types == nil {
+		types = at.defined.Types
+	}
+	for _, t := range asked.types {
+		if len(types) > 0 && !slices.ContainsFunc(types, func(of definition.TypeRef) bool { return r.validator.isKindOf(t.Code, of.Code) }) {
+			r.issue(e, fhir.IssueBusinessRule, "%s may be of the type %s here, but not in what this profile derives from", at.path, quote(t.Code))
+		}
+	}
+}
+
+// isKindOf reports whether values of a type may stand where those of another are
+// expected.
+func (v *Validator) isKindOf(name, of string) bool {
+	for depth := 0; name != "" && depth < maxChain; depth++ {
+		if name == of || of == "Resource" && v.registry.IsResourceType(name) {
+			return true
+		}
+		t := v.registry.Type(name)
+		if t == nil {
+			return false
+		}
+		name = t.Base
+	}
+	return false
+}
+
+// discriminates checks the discriminators of a slicing: their types, and that
+// their paths lead to elements there are.
+func (r *run) discriminates(e element.Node, b *profileBuilder, at *constraint) {
+	for d := range e.Get("slicing").Get("discriminator").Children() {
+		path := d.Get("path").Str()
+		container := b.container(at)
+		for _, step := range pathSteps(path) {
+			if container == nil || strings.HasSuffix(step, ")") {
+				break // extension('…'), resolve() and ofType() may lead anywhere
+			}
+			next := childOf(container, step)
+			if next == nil {
+				r.issue(d, fhir.IssueBusinessRule, "the discriminator's path is %s, but %s has no element %s", quote(path), container.Path, quote(step))
+				break
+			}
+			container = b.container(&constraint{defined: next})
+		}
+	}
+}
+
+// compiles checks the expression of a constraint. It is not kept: whoever asks
+// may ask for any.
+func (r *run) compiles(c element.Node) {
+	expression := c.Get("expression")
+	if expression.Kind() != element.String {
+		return
+	}
+	if _, err := fhirpath.Compile(r.validator.registry, expression.Str()); err != nil {
+		r.issue(expression, fhir.IssueBusinessRule, "the expression of the constraint %s is no FHIRPath that can be compiled: %s", quote(c.Get("key").Str()), shortenTo(err.Error(), 200))
+	}
+}
