@@ -259,7 +259,7 @@ func remarks(plan *searchPlan, page *fhir.SearchPage, added *inclusion) []fhir.I
 	if page.Estimated && plan.query.Total == fhir.TotalAccurate {
 		issues = append(issues, fhir.Issue{
 			Severity: fhir.SeverityWarning, Code: fhir.IssueTooCostly,
-			Diagnostics: "Counting the matches took too long; the total is an estimate.",
+			Diagnostics: "Counting the matches would take too long; the total is an estimate.",
 		})
 	}
 	if added.incomplete {

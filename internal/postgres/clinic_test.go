@@ -16,8 +16,9 @@ import (
 )
 
 // A clinic is a large database to search in: of each hundred resources one is
-// a Patient, five are Encounters, one is a RiskAssessment, one a CarePlan, and
-// the rest are Observations. Their values are those that the parameters of R4
+// a Patient, five are Encounters, one is a RiskAssessment that contains a
+// Practitioner and has a narrative, one a CarePlan, now and then one a
+// PlanDefinition, and the rest are Observations. Their values are those that the parameters of R4
 // have for such resources, in proportions like those of Synthea.
 const (
 	clinicEncounters   = 5
@@ -53,8 +54,10 @@ const (
 	ucum  = "http://unitsofmeasure.org"
 )
 
-func clinicPatient(p int) string { return fmt.Sprintf("patient-%06d", p) }
-func clinicName(p int) string    { return fmt.Sprintf("family%d", p) }
+func clinicPatient(p int) string      { return fmt.Sprintf("patient-%06d", p) }
+func clinicEncounter(p, n int) string { return fmt.Sprintf("encounter-%06d-%d", p, n) }
+func clinicName(p int) string         { return fmt.Sprintf("family%d", p) }
+func clinicDefinition(p int) string   { return fmt.Sprintf("http://example.org/definitions/%d", p) }
 func clinicDay(random int) time.Time {
 	return time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, random%5400)
 }
@@ -79,7 +82,7 @@ func clinicIndex(n int) (t fhir.ResourceType, id string, index *fhir.Index) {
 	}
 	index = &fhir.Index{}
 	at := clinicDay(random.IntN(5400)).Add(time.Duration(random.IntN(86400)) * time.Second)
-	encounter := fhir.ReferenceValue{Type: "Encounter", ID: fmt.Sprintf("encounter-%06d-%d", p, random.IntN(clinicEncounters))}
+	encounter := fhir.ReferenceValue{Type: "Encounter", ID: clinicEncounter(p, random.IntN(clinicEncounters))}
 	switch {
 	case i == 0:
 		for _, param := range []string{"name", "family"} {
@@ -99,11 +102,14 @@ func clinicIndex(n int) (t fhir.ResourceType, id string, index *fhir.Index) {
 		refer("organization", fhir.ReferenceValue{Type: "Organization", ID: fmt.Sprint("org-", p%20)})
 		return "Patient", clinicPatient(p), index
 	case i <= clinicEncounters:
-		id = fmt.Sprintf("encounter-%06d-%d", p, i-1)
+		id = clinicEncounter(p, i-1)
 		refer("subject", patient)
 		refer("patient", patient)
 		refer("service-provider", fhir.ReferenceValue{Type: "Organization", ID: fmt.Sprint("org-", random.IntN(20))})
 		token("status", "http://hl7.org/fhir/encounter-status", "finished")
+		if i > 1 { // of the patient's encounters each is part of the one before
+			refer("part-of", fhir.ReferenceValue{Type: "Encounter", ID: clinicEncounter(p, i-2)})
+		}
 		token("class", "http://terminology.hl7.org/CodeSystem/v3-ActCode", []string{"AMB", "EMER", "IMP"}[random.IntN(3)])
 		index.Dates = append(index.Dates, fhir.DateValue{Param: "date", Low: at, High: at.Add(time.Hour)})
 		return "Encounter", id, index
@@ -112,13 +118,24 @@ func clinicIndex(n int) (t fhir.ResourceType, id string, index *fhir.Index) {
 		refer("patient", patient)
 		index.Numbers = []fhir.NumberValue{{Param: "probability", Value: fmt.Sprintf("0.%04d", random.IntN(10000))}}
 		instant("date", at)
+		index.Text = &fhir.TextValue{Narrative: fmt.Sprintf("risk of a fall of patient%d in the %s", p, []string{"morning", "evening"}[p%2])}
+		npi := fmt.Sprint("npi-", p)
+		index.Contained = []fhir.ContainedIndex{{Type: "Practitioner", ID: "p", Index: &fhir.Index{
+			Tokens: []fhir.TokenValue{{Param: "identifier", System: "urn:npi", Code: npi}}, Strings: []fhir.StringValue{{Param: "family", Folded: npi, Exact: npi}},
+		}}}
+		refer("performer", fhir.ReferenceValue{URL: "#p"})
 		return "RiskAssessment", fmt.Sprintf("risk-%06d", p), index
 	case i == clinicEncounters+2:
 		refer("subject", patient)
 		refer("patient", patient)
 		index.URIs = []fhir.URIValue{{Param: "instantiates-uri", URI: fmt.Sprintf("http://example.org/plans/%d/%d", p%50, p)}}
 		token("status", "http://hl7.org/fhir/request-status", []string{"active", "completed"}[p%2])
+		refer("instantiates-canonical", fhir.ReferenceValue{URL: clinicDefinition(p - p%10)})
 		return "CarePlan", fmt.Sprintf("plan-%06d", p), index
+	case i == clinicEncounters+3 && p%10 == 0:
+		index.URIs = []fhir.URIValue{{Param: "url", URI: clinicDefinition(p)}}
+		text("name", fmt.Sprint("definition", p))
+		return "PlanDefinition", fmt.Sprintf("definition-%06d", p), index
 	}
 	kind := clinicCodes[random.IntN(len(clinicCodes))]
 	refer("subject", patient)
@@ -197,6 +214,8 @@ func copyClinic(ctx context.Context, s *Store, first, n int) error {
 	if err != nil {
 		return err
 	}
+	var told []int64 // the rids of these words
+	var words []string
 	updated := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i, rid := range rids {
 		typ, id, index := clinicIndex(first + i)
@@ -204,6 +223,9 @@ func copyClinic(ctx context.Context, s *Store, first, n int) error {
 		number, at := s.types.number[typ], updated.Add(time.Duration(first+i)*time.Second)
 		add("resource", rid, s.hash.self(typ, id), number, id, 1, at, false, e.terms, e.ranges.encode())
 		add("version", rid, number, 1, at, 1, 1, "", `,"status":"final"`)
+		if e.words != "" {
+			told, words = append(told, rid), append(words, e.words)
+		}
 		for _, term := range e.terms {
 			if isRowTerm(term) {
 				add("search_key", term, rid)
@@ -225,6 +247,9 @@ func copyClinic(ctx context.Context, s *Store, first, n int) error {
 			}
 			add("search_number", row.param, row.unit, row.code, row.text, rid, low, high)
 		}
+	}
+	if _, err := s.reserve.Exec(ctx, statements[stmtAddWords], told, words); err != nil {
+		return err
 	}
 	for table, columns := range map[string][]string{
 		"resource":      {"rid", "self", "type", "id", "version", "updated", "deleted", "terms", "ranges"},

@@ -32,6 +32,8 @@ type compiled struct {
 	// test is a condition that holds exactly when the criterion does. It looks
 	// at the row r and what that refers to, never at a whole set.
 	test func() string
+	// of is what this is the contrary of, if it is one.
+	of *compiled
 	// parts are those of an And, whose indexes may be used together.
 	parts []compiled
 	// fixed says that the criterion holds for all resources of the type or for
@@ -96,7 +98,7 @@ func (c compiled) not() compiled {
 	if c.fixed {
 		return constant(!c.holds)
 	}
-	return compiled{joined: c.joined, test: func() string { return `NOT (` + c.test() + `)` }}
+	return compiled{joined: c.joined, of: &c, test: func() string { return `NOT (` + c.test() + `)` }}
 }
 
 // constant is a criterion that holds for all resources of a type or none.

@@ -24,7 +24,9 @@ func (c *criterionCompiler) walk(terms []int64) func() string {
 		for i, term := range terms {
 			walks[i] = `SELECT k.rid FROM search_key k WHERE k.hash = ` + c.sql.arg(term)
 			if i > 0 {
-				walks[i] += ` AND NOT EXISTS (SELECT FROM search_key e WHERE e.hash ` + c.oneOf(terms[:i]) + ` AND e.rid = k.rid OFFSET 0)`
+				// Mostly there is nothing before: of a code that two systems have, or in two cases.
+				walks[i] += ` AND (NOT EXISTS (SELECT FROM search_key e WHERE e.hash ` + c.oneOf(terms[:i]) + `)` +
+					` OR NOT EXISTS (SELECT FROM search_key e WHERE e.hash ` + c.oneOf(terms[:i]) + ` AND e.rid = k.rid OFFSET 0))`
 			}
 		}
 		return strings.Join(walks, ` UNION ALL `)

@@ -88,7 +88,7 @@ func TestKindPlans(t *testing.T) {
 		for _, kind := range searchKinds {
 			t.Run(kind.name, func(t *testing.T) {
 				tracer.statements = nil
-				if _, err := s.Search(t.Context(), kind.query(rand.New(rand.NewPCG(7, 8)), resources/clinicOfPatient)); err != nil {
+				if _, err := kind.run(t.Context(), s, kind.query(rand.New(rand.NewPCG(7, 8)), resources/clinicOfPatient)); err != nil {
 					t.Fatal(err)
 				}
 				if len(tracer.statements) == 0 {
@@ -113,6 +113,33 @@ func TestKindPlans(t *testing.T) {
 		t.Skipf("the statistics stay: %v", err)
 	}
 	t.Run("without statistics", func(t *testing.T) { all(t, "force_generic_plan") })
+}
+
+// TestWordsAreWalked checks how the function of the database finds words, which the
+// plan of a search does not show.
+func TestWordsAreWalked(t *testing.T) {
+	s := openClinic(t, 3000)
+	conn, err := s.requests.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	var settings []string
+	if err := conn.QueryRow(t.Context(), `SELECT proconfig FROM pg_proc WHERE proname = 'text_matches'`).Scan(&settings); err != nil || len(settings) == 0 {
+		t.Fatal(settings, err)
+	}
+	for _, setting := range settings {
+		name, value, _ := strings.Cut(setting, "=")
+		if _, err := conn.Exec(t.Context(), `SELECT set_config($1, $2, false)`, name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plan, text := carryOut(t, conn.Conn(), "force_generic_plan", pgx.TraceQueryStartData{
+		SQL: `SELECT t.rid FROM search_text t WHERE t.words @@ $1::text::tsquery`, Args: []any{"'patient7':A"},
+	})
+	if rows := plan.check(t); rows > 5 || t.Failed() {
+		t.Errorf("looks at %.0f rows:\n%s", rows, text)
+	}
 }
 
 // carryOut prepares a statement and gives the plan that was carried out.

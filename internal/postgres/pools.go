@@ -46,6 +46,8 @@ var searchSettings = map[string]string{
 	"enable_hashjoin":  "off",
 	"enable_mergejoin": "off",
 	"jit":              "off",
+	// Sets are joined and counted in memory.
+	"work_mem": "16MB",
 	// Many search at once; one that took several processors would keep them
 	// from the others.
 	"max_parallel_workers_per_gather": "0",

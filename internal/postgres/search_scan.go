@@ -97,6 +97,9 @@ func (c *scan) from(at place, limit string) (order string) {
 	case driver < 0:
 		c.sql.write(` FROM resource r WHERE `, c.current(), c.tests(-1), at.bound(`r.rid`))
 		return `r.rid`
+	case large && limit == ``:
+		c.gather(c.common(at), ``, c.setless())
+		return `r.rid`
 	case large:
 		c.sql.write(` FROM (SELECT d.rid FROM (`, c.common(at), `) d`, at.order(`d.rid`), ` OFFSET 0) d`)
 		c.lookup(c.setless())
@@ -148,19 +151,47 @@ func (c *scan) begin(at place, _ string) (order string) {
 	return `d.rid`
 }
 
-// matches is a subquery of the rids of all matches, from indexes alone; empty if
-// those do not tell, or if a small set does it sooner.
-func (c *scan) matches() string {
-	driver, large := c.driver()
-	if driver < 0 || !large && c.sizes != nil {
-		return ``
+// told reports whether indexes alone tell the number of matches, and no small set
+// does it sooner.
+func (c *scan) told() bool {
+	if driver, large := c.driver(); driver >= 0 && !large && c.sizes != nil {
+		return false
+	}
+	if len(c.parts) == 1 && c.parts[0].of != nil {
+		of := c.parts[0].of
+		return of.set != nil && of.exact && !of.joined
 	}
 	for i := range c.parts {
 		if c.parts[i].set == nil || !c.parts[i].exact {
-			return ``
+			return false
 		}
 	}
-	return c.common(everywhere)
+	return true
+}
+
+// counted is that number as an expression.
+func (c *scan) counted() string {
+	switch {
+	case len(c.parts) == 0:
+		return c.ofType()
+	case len(c.parts) > 1:
+		return `(SELECT count(*) FROM (` + c.common(everywhere) + `) m)`
+	case c.parts[0].of != nil:
+		// What an index has is of current resources alone.
+		return c.ofType() + ` - ` + c.parts[0].of.counted()
+	}
+	return c.parts[0].counted()
+}
+
+// ofType is the number of current resources of the type.
+func (c *scan) ofType() string { return `(SELECT count(*) FROM resource r WHERE ` + c.current() + `)` }
+
+// counted is the number of rids that set has.
+func (c *compiled) counted() string {
+	if c.ordered() {
+		return `(SELECT count(*) FROM (` + c.set() + `) m)`
+	}
+	return `(SELECT count(DISTINCT m.rid) FROM (` + c.set() + `) m)`
 }
 
 func (c *scan) current() string {

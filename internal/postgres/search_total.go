@@ -68,7 +68,10 @@ func (s *Store) knownTotal(query *fhir.SearchQuery) (t total, known bool, err er
 
 func (s *Store) count(ctx context.Context, conn *pgx.Conn, query *fhir.SearchQuery, sizes sizes) (total, error) {
 	var b sqlBuilder
-	t := total{}
+	t, estimated, err := s.sample(ctx, conn, query, sizes)
+	if err != nil || estimated {
+		return t, err
+	}
 	if err := s.countSQL(&b, query, sizes); err != nil {
 		return t, err
 	}
@@ -95,12 +98,12 @@ func (s *Store) countSQL(b *sqlBuilder, query *fhir.SearchQuery, sizes sizes) er
 			one.from(everywhere, ``)
 			continue
 		}
-		b.write(` UNION ALL SELECT count(*)`)
-		if counts := one.matches(); counts != "" {
-			b.write(` FROM (`, counts, `) m`)
-		} else {
-			one.from(everywhere, ``)
+		if one.told() {
+			b.write(` UNION ALL SELECT `, one.counted())
+			continue
 		}
+		b.write(` UNION ALL SELECT count(*)`)
+		one.from(everywhere, ``)
 	}
 	b.write(`) c`)
 	return nil

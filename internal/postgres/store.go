@@ -48,6 +48,7 @@ type Store struct {
 
 	lanes         *lanes // of searches
 	searchTimeout time.Duration
+	sampling      sampling
 
 	types   types
 	hash    hasher
@@ -64,7 +65,7 @@ var _ fhir.Store = (*Store)(nil)
 // Open connects, checks the server, migrates the database, and starts the
 // coalescing loops.
 func Open(ctx context.Context, config Config) (*Store, error) {
-	s := &Store{logger: config.Logger, metrics: newMetrics(), searchTimeout: config.SearchTimeout, listenURL: cmp.Or(config.ListenURL, config.URL)}
+	s := &Store{logger: config.Logger, metrics: newMetrics(), searchTimeout: config.SearchTimeout, listenURL: cmp.Or(config.ListenURL, config.URL), sampling: defaultSampling}
 	if err := Migrate(ctx, s.listenURL); err != nil {
 		return nil, err
 	}

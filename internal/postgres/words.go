@@ -73,12 +73,12 @@ func (c *criterionCompiler) words(k fhir.Text) compiled {
 		}
 	}
 	text := string(query) + ")"
-	condition := func() string { return `words @@ ` + c.sql.arg(text) + `::text::tsquery` }
+	asked := func() string { return c.sql.arg(text) + `::text::tsquery` }
 	return compiled{
-		set:   func() string { return `SELECT rid FROM search_text WHERE ` + condition() },
+		set:   func() string { return `SELECT w.rid FROM text_matches(` + asked() + `) w(rid)` },
 		exact: true,
 		test: func() string {
-			return `EXISTS (SELECT FROM search_text w WHERE w.rid = r.rid AND w.` + condition() + `)`
+			return `EXISTS (SELECT FROM search_text w WHERE w.rid = r.rid AND w.words @@ ` + asked() + `)`
 		},
 	}
 }
