@@ -22,8 +22,12 @@ SEARCH_TARGET = http://127.0.0.1:8080/fhir
 SEARCH_SIZES  = 50000,500000
 SEARCH_OUT    = out/search
 
+# make sync-bench
+SYNC_OUT   = out/sync
+SYNC_FLAGS =
+
 .DEFAULT_GOAL = help
-.PHONY: help build run test race bench benchmarks lint fuzz vuln conformance client-test matrix search-bench definitions-check clean
+.PHONY: help build run test race bench benchmarks lint fuzz vuln conformance client-test matrix search-bench sync-bench definitions-check clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +80,9 @@ matrix: build ## Compare 1×8 to 8×1 instances × cores (QUICK=1, EXECUTOR=comp
 search-bench: build ## Search in 50,000 and 500,000 resources of the server at SEARCH_TARGET (BUNDLES=dir, PIDS=server=1,postgresql=2)
 	bin/loadtest search --target $(SEARCH_TARGET) --bundles "$(BUNDLES)" --sizes $(SEARCH_SIZES) --out $(SEARCH_OUT) \
 	  $(if $(PIDS),--pids $(PIDS))
+
+sync-bench: build ## Measure what keeping caches in step costs, by transport and servers (QUICK=1, SYNC_OUT=dir, SYNC_FLAGS=…)
+	bin/loadtest sync $(if $(QUICK),--quick) --out $(SYNC_OUT) $(SYNC_FLAGS)
 
 definitions-check: ## Rebuild the embedded definitions and units from their sources and compare
 	go run ./internal/tools/definitions check

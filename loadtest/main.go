@@ -17,7 +17,8 @@ type commands struct {
 	Search        searchCommand        `cmd:"" help:"Search in copies of transaction bundles, at several sizes."`
 	Replicate     replicateCommand     `cmd:"" help:"Post copies of transaction bundles, each with ids of its own."`
 	Matrix        matrixCommand        `cmd:"" help:"Run crud against 1×8, 2×4, 4×2 and 8×1 instances × cores behind nginx."`
-	Report        reportCommand        `cmd:"" help:"Write the table and the chart of a matrix again, from its JSON."`
+	Sync          syncCommand          `cmd:"" help:"Measure what keeping caches in step costs, and how fast it is."`
+	Report        reportCommand        `cmd:"" help:"Write the report of a matrix or of sync again, from its JSON."`
 	ServeConstant serveConstantCommand `cmd:"" name:"serve-constant" help:"Serve right answers to crud without storing: measures the load test itself."`
 }
 

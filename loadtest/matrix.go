@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"starling/loadtest/deploy"
 	"starling/loadtest/load"
 	"starling/loadtest/matrix"
 )
@@ -83,7 +84,7 @@ func (c *matrixCommand) executor(core float64, logs string) (matrix.Executor, er
 	}
 	programs := c.PostgreSQL
 	if programs == "" {
-		if programs, err = matrix.FindPostgreSQL(); err != nil {
+		if programs, err = deploy.FindPostgreSQL(); err != nil {
 			return nil, err
 		}
 	}

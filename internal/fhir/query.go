@@ -259,6 +259,8 @@ type Chain struct {
 	// ReferenceValue.URL that is its URIValue for the parameter url and whose
 	// Version, if it has one, is its TokenValue for the parameter version.
 	Canonical bool
+	// Outside says that contained resources are not looked at.
+	Outside   bool
 	Criterion Criterion
 }
 

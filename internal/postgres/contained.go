@@ -125,7 +125,9 @@ func containedTypes(criterion fhir.Criterion, types map[fhir.ResourceType]bool) 
 	case fhir.Has:
 		containedTypes(k.Criterion, types)
 	case fhir.Chain:
-		types[k.Type] = true
+		if !k.Outside {
+			types[k.Type] = true
+		}
 		containedTypes(k.Criterion, types)
 	case fhir.Contained:
 		types[k.Type] = true
@@ -135,7 +137,7 @@ func containedTypes(criterion fhir.Criterion, types map[fhir.ResourceType]bool) 
 
 // innerOf is the compiler for the criteria of a contained resource.
 func (c *criterionCompiler) innerOf(t fhir.ResourceType, place int) *criterionCompiler {
-	return &criterionCompiler{sql: c.sql, hash: c.hash, typ: innerType(t, place), types: c.types, contained: c.contained, inside: true}
+	return &criterionCompiler{sql: c.sql, hash: c.hash, typ: innerType(t, place), types: c.types, contained: c.contained, followed: c.followed, inside: true}
 }
 
 // contain compiles a criterion for one contained resource; nil holds for any.
@@ -230,11 +232,18 @@ func (c *criterionCompiler) ofContained(criterion fhir.Criterion) (one compiled,
 	return compiled{}, false
 }
 
+// mostInner bounds the ways of a search through contained resources.
+const mostInner = 400
+
 // chains follows references to resources and to contained ones.
 func (c *criterionCompiler) chains(k fhir.Chain) (compiled, error) {
 	chain, err := c.chain(k)
-	if err != nil || c.contained[k.Type] == 0 {
+	if err != nil || k.Outside || c.contained[k.Type] == 0 {
 		return chain, err
+	}
+	// Each place has a copy of all that follows, with the places in that.
+	if *c.followed += c.contained[k.Type]; *c.followed > mostInner {
+		return compiled{}, tooCostly("The chain has too many ways through contained resources; say which type is meant, or make it shorter.")
 	}
 	ways := []compiled{chain}
 	for place := range c.contained[k.Type] {
@@ -258,7 +267,7 @@ func (s *Store) innerMatches(b *sqlBuilder, criteria fhir.Criterion) (string, er
 	if !ok || !is {
 		return `'{}'::integer[]`, nil
 	}
-	c := &criterionCompiler{sql: b, hash: s.hash, types: s.types.number, contained: known.contained}
+	c := &criterionCompiler{sql: b, hash: s.hash, types: s.types.number, contained: known.contained, followed: new(int)}
 	ways, places, err := c.ways(contained)
 	if err != nil {
 		return ``, err
@@ -285,7 +294,7 @@ func (q *searching) within(ctx context.Context, page *fhir.SearchPage, hits []hi
 	}
 	b.write(`SELECT k.n, `, places, ` FROM unnest(`, b.arg(rids), `::bigint[], `, b.arg(versions), `::integer[]) WITH ORDINALITY AS k(rid, version, n)`,
 		` CROSS JOIN LATERAL (SELECT * FROM resource r WHERE r.rid = k.rid AND r.version = k.version OFFSET 0) r`)
-	rows, err := q.conn.Query(ctx, b.String(), b.args...)
+	rows, err := b.query(ctx, q.conn)
 	if err != nil {
 		return err
 	}

@@ -128,6 +128,8 @@ type criterionCompiler struct {
 	// contained is how many contained resources of a type a resource has at the
 	// most, as far as the search needs to know.
 	contained map[fhir.ResourceType]int
+	// followed counts the ways through contained resources in the whole search.
+	followed *int
 	// inside says that the criteria are of a contained resource, whose values the
 	// row r has under typ; typeID is 0.
 	inside bool

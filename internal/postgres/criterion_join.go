@@ -13,7 +13,7 @@ func (c *criterionCompiler) of(t fhir.ResourceType) (*criterionCompiler, error) 
 	if !ok {
 		return nil, fhir.NewError(fhir.KindNotFound, fhir.IssueNotSupported, "unknown resource type")
 	}
-	return &criterionCompiler{sql: c.sql, hash: c.hash, typ: t, typeID: number, types: c.types, contained: c.contained}, nil
+	return &criterionCompiler{sql: c.sql, hash: c.hash, typ: t, typeID: number, types: c.types, contained: c.contained, followed: c.followed}, nil
 }
 
 // isCurrent says that a row of resource is a current one of the type, if

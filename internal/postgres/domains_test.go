@@ -154,10 +154,8 @@ func TestDomainLoadReadsItsTypesAlone(t *testing.T) {
 	}
 	// As many installations have it: a scan the planner would avoid at any price
 	// makes it think that compiling pays.
-	for _, sql := range []string{`SET jit = on`, `SET jit_above_cost = 100000`} {
-		if _, err := tx.Exec(t.Context(), sql); err != nil {
-			t.Fatal(err)
-		}
+	if _, err := tx.Exec(t.Context(), `SET jit = on`); err != nil {
+		t.Fatal(err)
 	}
 	if _, err := tx.Exec(t.Context(), labelDomain, fhir.DomainValidation); err != nil {
 		t.Fatal(err)
@@ -177,8 +175,9 @@ func TestDomainLoadReadsItsTypesAlone(t *testing.T) {
 			t.Fatalf("%d rows are read of %d:\n%s", n, others, plan)
 		}
 	}
-	if strings.Contains(plan, "JIT") {
-		t.Errorf("it is compiled:\n%s", plan)
+	var jit string // a plan tells only where PostgreSQL was built with it
+	if err := tx.QueryRow(t.Context(), `SHOW jit`).Scan(&jit); err != nil || jit != "off" {
+		t.Errorf("jit is %s, %v", jit, err)
 	}
 	if !strings.Contains(plan, "(actual rows=3") {
 		t.Errorf("the three are not found:\n%s", plan)

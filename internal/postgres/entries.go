@@ -63,7 +63,11 @@ func (h hasher) valuesOf(t fhir.ResourceType, index *fhir.Index) entries {
 			e.terms = append(e.terms, h.canonical(t, v.Param, v.URL, v.Version))
 		}
 		if v.Version != "" {
-			add(v.Param, termVersion, string(v.Type), v.ID, v.URL, v.Version)
+			typ := string(v.Type)
+			if v.URL != "" { // which says what is meant: the type may be a guess
+				typ = ""
+			}
+			add(v.Param, termVersion, typ, v.ID, v.URL, v.Version)
 		}
 		if v.Identifier != nil {
 			add(v.Param, termIdentifier, v.Identifier.Code)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -58,8 +59,16 @@ func (s *Store) limited(outer context.Context, run func(ctx context.Context) err
 		return report(outer, err)
 	case ctx.Err() != nil || isCancelled(err):
 		return tooLong(err)
+	case isTooComplex(err):
+		return tooCostly("The search asks for more at once than the database can work on; make it shorter.").Because(err)
 	}
 	return report(outer, err)
+}
+
+// isTooComplex reports whether a statement went over a limit of the database itself.
+func isTooComplex(err error) bool {
+	var failure *pgconn.PgError
+	return errors.As(err, &failure) && strings.HasPrefix(failure.Code, "54")
 }
 
 // isCancelled reports whether the database ended a statement by its own limit.
@@ -236,6 +245,6 @@ func (s *Store) compile(b *sqlBuilder, t fhir.ResourceType, criteria fhir.Criter
 	if criteria == nil {
 		return typ, constant(true), nil
 	}
-	c, err = (&criterionCompiler{sql: b, hash: s.hash, typ: t, typeID: typ, types: s.types.number}).compile(criteria)
+	c, err = (&criterionCompiler{sql: b, hash: s.hash, typ: t, typeID: typ, types: s.types.number, followed: new(int)}).compile(criteria)
 	return typ, c, err
 }

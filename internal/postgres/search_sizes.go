@@ -50,7 +50,7 @@ func (s *Store) sizesOf(ctx context.Context, conn *pgx.Conn, query *fhir.SearchQ
 		if len(into) == 0 {
 			continue
 		}
-		if err := conn.QueryRow(ctx, b.String(), b.args...).Scan(into...); err != nil {
+		if err := b.scan(ctx, conn, into...); err != nil {
 			return nil, err
 		}
 	}

@@ -79,7 +79,7 @@ func (q *searching) all(ctx context.Context, limit int) ([]hit, error) {
 		return nil, nil
 	}
 	b.write(` LIMIT `, b.arg(int64(limit)))
-	rows, err := q.conn.Query(ctx, b.String(), b.args...)
+	rows, err := b.query(ctx, q.conn)
 	if err != nil {
 		return nil, err
 	}

@@ -75,7 +75,7 @@ func (s *Store) count(ctx context.Context, conn *pgx.Conn, query *fhir.SearchQue
 	if err := s.countSQL(&b, query, sizes); err != nil {
 		return t, err
 	}
-	return t, conn.QueryRow(ctx, b.String(), b.args...).Scan(&t.matches)
+	return t, b.scan(ctx, conn, &t.matches)
 }
 
 // countSQL counts rids in the indexes where those tell, else the rows.
@@ -132,7 +132,7 @@ func (s *Store) estimate(ctx context.Context, conn *pgx.Conn, query *fhir.Search
 		return total{}, nil
 	}
 	var text []byte
-	if err := conn.QueryRow(ctx, b.String(), b.args...).Scan(&text); err != nil {
+	if err := b.scan(ctx, conn, &text); err != nil {
 		return total{}, err
 	}
 	var plans []struct {

@@ -45,7 +45,7 @@ func (q *searching) page(ctx context.Context, from func(c *scan, at place, limit
 	if err := q.unsortedSQL(&b, from); err != nil {
 		return nil, err
 	}
-	rows, err := q.conn.Query(ctx, b.String(), b.args...)
+	rows, err := b.query(ctx, q.conn)
 	if err != nil {
 		return nil, err
 	}

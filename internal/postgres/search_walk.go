@@ -101,7 +101,7 @@ func (q *searching) walkRows(ctx context.Context, segment, limit, first int) (hi
 		}
 		b.write(`)`)
 	}
-	rows, err := q.conn.Query(ctx, b.String(), b.args...)
+	rows, err := b.query(ctx, q.conn)
 	if err != nil {
 		return nil, false, err
 	}

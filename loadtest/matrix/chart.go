@@ -1,27 +1,9 @@
 package matrix
 
 import (
-	"image/color"
 	"io"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
-)
-
-// Size of the chart and of a bar in it.
-const (
-	chartWidth  = 24 * vg.Centimeter
-	chartHeight = 8 * vg.Centimeter
-	barWidth    = 0.8 * vg.Centimeter
-)
-
-var (
-	measuredColor  = color.RGBA{R: 0x1f, G: 0x6f, B: 0xb4, A: 0xff}
-	referenceColor = color.RGBA{R: 0xc4, G: 0xc4, B: 0xc4, A: 0xff}
+	"starling/loadtest/chart"
 )
 
 // Panel is one part of the chart: a bar for each shape that ran.
@@ -70,53 +52,14 @@ func (r *Result) Chart(w io.Writer) error {
 	if len(shapes) == 0 {
 		return errNothingRan
 	}
-	svg := vgsvg.New(chartWidth, chartHeight)
-	row := make([]*plot.Plot, len(panels))
+	drawn := make([]chart.Panel, len(panels))
 	for i, panel := range panels {
-		var err error
-		if row[i], err = panel.plot(shapes); err != nil {
-			return err
+		drawn[i] = chart.Panel{Title: panel.Title, Names: shapes, Series: []chart.Series{
+			{Name: "measured", Values: panel.Measured, Color: chart.Blue},
+		}}
+		if panel.Reference != nil {
+			drawn[i].Series = append(drawn[i].Series, chart.Series{Name: "reference", Values: panel.Reference, Color: chart.Gray})
 		}
 	}
-	tiles := draw.Tiles{Rows: 1, Cols: len(row), PadX: vg.Centimeter / 2, PadLeft: vg.Millimeter, PadRight: vg.Millimeter, PadTop: vg.Millimeter, PadBottom: vg.Millimeter}
-	for i, canvas := range plot.Align([][]*plot.Plot{row}, tiles, draw.New(svg))[0] {
-		row[i].Draw(canvas)
-	}
-	_, err := svg.WriteTo(w)
-	return err
-}
-
-func (p *Panel) plot(shapes []string) (*plot.Plot, error) {
-	drawn := plot.New()
-	drawn.Title.Text = p.Title
-	for _, style := range []*font.Font{&drawn.Title.TextStyle.Font, &drawn.X.Tick.Label.Font, &drawn.Y.Tick.Label.Font, &drawn.Legend.TextStyle.Font} {
-		style.Variant = "Sans"
-	}
-	offset := vg.Length(0)
-	if p.Reference != nil {
-		offset = barWidth / 2
-		if err := bars(drawn, p.Reference, offset, referenceColor, "reference"); err != nil {
-			return nil, err
-		}
-	}
-	if err := bars(drawn, p.Measured, -offset, measuredColor, "measured"); err != nil {
-		return nil, err
-	}
-	drawn.NominalX(shapes...)
-	drawn.Y.Min = 0
-	drawn.Y.Max *= 1.25 // room for the legend
-	drawn.Legend.Top = true
-	return drawn, nil
-}
-
-func bars(on *plot.Plot, values []float64, offset vg.Length, fill color.Color, name string) error {
-	chart, err := plotter.NewBarChart(plotter.Values(values), barWidth)
-	if err != nil {
-		return err
-	}
-	chart.Color, chart.Offset = fill, offset
-	chart.LineStyle.Width = 0
-	on.Add(chart)
-	on.Legend.Add(name, chart)
-	return nil
+	return chart.Write(w, drawn)
 }

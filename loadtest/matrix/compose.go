@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"starling/loadtest/deploy"
 	"starling/loadtest/procs"
 )
 
@@ -46,7 +47,7 @@ func (c *Compose) Name() string { return "compose" }
 
 // Start implements Executor.
 func (c *Compose) Start(ctx context.Context, shape Shape) (*Deployment, error) {
-	address, err := freeAddress()
+	address, err := deploy.FreeAddress()
 	if err != nil {
 		return nil, err
 	}

@@ -72,10 +72,11 @@ func (p *planning) chains(t *term, target fhir.ResourceType, c fhir.Criterion) (
 	return ways
 }
 
-// hasCanonical reports whether resources of a type have a canonical URL.
+// hasCanonical reports whether resources of a type have a canonical URL and a
+// version. (A Device and a Subscription have a url that names something else.)
 func (s *Search) hasCanonical(t fhir.ResourceType) bool {
-	d := s.definition(t, "url")
-	return d != nil && d.Type == "uri"
+	url, version := s.definition(t, "url"), s.definition(t, "version")
+	return url != nil && url.Type == "uri" && version != nil
 }
 
 // Canonicals gives the types whose resources a reference parameter names by their

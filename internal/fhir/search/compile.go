@@ -2,6 +2,7 @@ package search
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"starling/internal/fhir"
@@ -93,9 +94,8 @@ func (c *compiler) parameter(d *definition.SearchParameter) error {
 	p := &parameter{definition: d, code: d.Param()}
 	targets := map[fhir.ResourceType]bool{}
 	for _, branch := range branches(d.Expression) {
-		switch fhir.ResourceType(branchType(branch)) {
-		case c.t, "Resource", "DomainResource":
-		default:
+		branch, own := c.own(branch)
+		if !own {
 			continue
 		}
 		ops, ok := parsePath(branch)
@@ -126,6 +126,18 @@ func (c *compiler) parameter(d *definition.SearchParameter) error {
 		c.out.byCode[d.Code] = p
 	}
 	return nil
+}
+
+// own reports whether a branch is for resources of the type, and gives it with the
+// type at its beginning: `name` is `InsurancePlan.name`.
+func (c *compiler) own(branch string) (string, bool) {
+	switch from := branchType(branch); {
+	case from == string(c.t), from == "Resource", from == "DomainResource":
+		return branch, true
+	case from == "" || c.search.registry.Type(from) != nil || strings.HasPrefix(branch, "("):
+		return branch, false
+	}
+	return string(c.t) + "." + branch, true
 }
 
 // place is a step not yet made: the way to it and what stands there.

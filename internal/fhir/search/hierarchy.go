@@ -61,12 +61,16 @@ func planHierarchy(p *planning, t *term, value string) (fhir.Criterion, error) {
 }
 
 // partOf holds for what refers to a resource by a parameter, or to a part of it.
+// That part may be contained, the parts it is a part of may not: the ways through
+// contained resources would be more with each level.
 func partOf(param string, whole fhir.Key, levels int) fhir.Criterion {
 	itself := fhir.ReferenceTo{Param: param, Type: whole.Type, ID: whole.ID}
 	if levels == 0 {
 		return itself
 	}
-	return fhir.Or{itself, fhir.Chain{Param: param, Type: whole.Type, Criterion: partOf(hierarchies[whole.Type], whole, levels-1)}}
+	return fhir.Or{itself, fhir.Chain{
+		Param: param, Type: whole.Type, Outside: levels < maxLevels, Criterion: partOf(hierarchies[whole.Type], whole, levels-1),
+	}}
 }
 
 // wholeOf holds for the resources that another is a part of.

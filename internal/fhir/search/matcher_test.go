@@ -39,7 +39,7 @@ func (w world) meets(c fhir.Criterion, key fhir.Key, i *fhir.Index) bool {
 			return in.Type == c.Type && inner{w, i}.meets(c.Criterion, in)
 		})
 	case fhir.Chain:
-		if followsInside(w, i, i, c) {
+		if !c.Outside && followsInside(w, i, i, c) {
 			return true
 		}
 		for other, index := range w {
@@ -156,7 +156,7 @@ func (n inner) meets(c fhir.Criterion, in fhir.ContainedIndex) bool {
 	case fhir.Has, fhir.Updated, fhir.Text:
 		return false
 	case fhir.Chain:
-		if followsInside(n.world, n.container, in.Index, c) {
+		if !c.Outside && followsInside(n.world, n.container, in.Index, c) {
 			return true
 		}
 	}

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"testing"
 
 	"starling/internal/fhir/definition"
@@ -40,5 +41,25 @@ func TestEveryDefinitionIsServedOrNamed(t *testing.T) {
 	t.Logf("%d definitions, %d served and %d refused of a type", len(all), served, refused)
 	if len(all) < 1300 {
 		t.Errorf("only %d definitions", len(all))
+	}
+}
+
+// An expression may leave out the type it begins with, as that of InsurancePlan.name
+// does; a Device's url and a Subscription's are not what canonicals name.
+func TestOddDefinitionsAreServed(t *testing.T) {
+	index, err := r4.Index("InsurancePlan", parse(t, `{"resourceType":"InsurancePlan","name":"Silver","alias":["Argent"]}`), base)
+	if err != nil || len(index.Strings) != 2 {
+		t.Errorf("%v %+v", err, index)
+	}
+	if _, err := plan("InsurancePlan?name:exact=Silver", true); err != nil {
+		t.Error(err)
+	}
+	for _, typ := range r4.Canonicals("Measure", "depends-on") {
+		if typ == "Device" || typ == "Subscription" || typ == "Contract" {
+			t.Errorf("a canonical leads to a %s", typ)
+		}
+	}
+	if !slices.Contains(r4.Canonicals("Measure", "depends-on"), "Library") {
+		t.Error("no canonical leads to a Library")
 	}
 }

@@ -39,7 +39,7 @@ var worldTemplates = map[fhir.ResourceType][]string{
 	"Measure":           {`"url":"http://example.org/%t/m%d","library":["http://example.org/l|%d"],"status":"draft"`, `"url":"http://example.org/%tm","library":["http://example.org/l"],"status":"draft"`},
 	"Library":           {`"url":"http://example.org/l","version":"%d","status":"draft","name":"%t","type":{"coding":[{"code":"%t"}]},"relatedArtifact":[{"type":"depends-on","resource":"http://example.org/%t"}]`, `"url":"http://example.org/%t","status":"draft","name":"%t","relatedArtifact":[{"type":"depends-on","resource":"http://example.org/l|%d"},{"type":"depends-on","resource":"http://example.org/%t"}]`},
 	"Condition":         {`"subject":{"identifier":{"system":"http://s","value":"%t"}},"asserter":{"identifier":{"value":"%t"}},"encounter":{"reference":"Encounter/%n/_history/%d"}`},
-	"Account":           {`"identifier":[{"type":{"coding":[{"system":"http://s","code":"%t"},{"system":"http://t","code":"MR"}]},"system":"http://i","value":"%t"},{"type":{"coding":[{"system":"http://s","code":"%t"}]},"value":"%t"}]`},
+	"Account":           {`"identifier":[{"type":{"coding":[{"system":"http://s","code":"%t"},{"system":"http://t","code":"MR"}]},"system":"http://i","value":"%t"},{"type":{"coding":[{"system":"http://s","code":"%t"}]},"value":"%t"}]`, `"subject":[{"reference":"https://other.example.org/r4/Patient/%n/_history/%d"}]`},
 	"Procedure": {
 		`"code":{"coding":[{"system":"http://s","code":"%t"},{"system":"http://o","code":"%t","display":"Being %t"}]},"status":"completed","meta":{"profile":["http://p/%t","http://p/%t/%d|1"],"source":"http://x/%d/%d"}`,
 		`"text":{"status":"generated","div":"<div>By <b>%t</b> &amp; B&#233;th<!-- none --> <i title='no'>x%d</i></div>"},"code":{"text":"In Bed, %t!"},"subject":{"reference":"Patient/%n"}`, `"code":{"text":"%t","coding":[{"code":"%t","display":"be a %t"}]}`,
@@ -116,6 +116,7 @@ var worldQueries = []string{
 	"Condition?encounter=Encounter/%n/_history/%d",
 	"Condition?encounter=%n",
 	"Account?identifier:of-type=http://s|%t|%t",
+	"Account?subject=https://other.example.org/r4/Patient/%n/_history/%d",
 	"Procedure?_text=be",
 	"Procedure?_text=%t",
 	"Procedure?_text=(%t OR \"by %t\") and not x%d",
