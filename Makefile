@@ -9,7 +9,7 @@ GOLANGCI_LINT         = $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 GOVULNCHECK           = $(TOOLS)/govulncheck-$(GOVULNCHECK_VERSION)
 
 # Packages whose tests run under the race detector, and how long each fuzz target runs.
-RACE     = $(wildcard internal/postgres internal/interaction internal/rest internal/cache internal/parameter internal/validation)
+RACE     = $(wildcard internal/postgres internal/interaction internal/rest internal/cache internal/parameter internal/validation loadtest)
 FUZZTIME = 20s
 
 # make matrix
@@ -26,8 +26,13 @@ SEARCH_OUT    = out/search
 SYNC_OUT   = out/sync
 SYNC_FLAGS =
 
+# make robustness
+TRANSPORT  = notify
+DURATION   = 10m
+FAULTS_OUT = out/faults
+
 .DEFAULT_GOAL = help
-.PHONY: help build run test race bench benchmarks lint fuzz vuln conformance client-test matrix search-bench sync-bench definitions-check clean
+.PHONY: help build run test race bench benchmarks lint fuzz vuln conformance client-test matrix search-bench sync-bench robustness definitions-check clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,6 +88,9 @@ search-bench: build ## Search in 50,000 and 500,000 resources of the server at S
 
 sync-bench: build ## Measure what keeping caches in step costs, by transport and servers (QUICK=1, SYNC_OUT=dir, SYNC_FLAGS=…)
 	bin/loadtest sync $(if $(QUICK),--quick) --out $(SYNC_OUT) $(SYNC_FLAGS)
+
+robustness: build ## Put servers through faults for DURATION (10m) and check what they answered (TRANSPORT=notify, SEED=n)
+	bin/loadtest sync --faults --lease 1s --transports $(TRANSPORT) --duration $(DURATION) --out $(FAULTS_OUT) $(if $(SEED),--seed $(SEED))
 
 definitions-check: ## Rebuild the embedded definitions and units from their sources and compare
 	go run ./internal/tools/definitions check

@@ -32,6 +32,8 @@ type syncCommand struct {
 	Slice       time.Duration `help:"Measured time of each half of a pair (5s; quick: 3s)."`
 	PairServers int           `default:"2" help:"Servers of each half (${default})."`
 	LockTime    time.Duration `help:"How long the lock of NOTIFY is held (5s; quick: 2s)."`
+	Faults      bool          `help:"Put servers through faults instead, and check what they answer: with the first transport and number of servers (3), for --duration."`
+	Seed        int64         `help:"Of the faults. Default: by the clock."`
 	Parts       []string      `enum:"cells,pairs,lock" default:"cells,pairs,lock" help:"What to run (${default})."`
 	Server      string        `default:"bin/fhir-server" help:"The server's program."`
 	PostgreSQL  string        `name:"postgresql" placeholder:"DIR" help:"Folder of PostgreSQL's programs. Default: the newest installed."`
@@ -75,7 +77,6 @@ func (c *syncCommand) settle() {
 
 // Run measures and writes the result after each part.
 func (c *syncCommand) Run(ctx context.Context) error {
-	c.settle()
 	logs, err := filepath.Abs(filepath.Join(c.Out, "logs"))
 	if err != nil {
 		return err
@@ -92,9 +93,10 @@ func (c *syncCommand) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	if c.VUs == 0 {
-		c.VUs = 37 * runtime.NumCPU()
+	if c.Faults {
+		return c.faults(ctx, server, logs)
 	}
+	c.settle()
 	result, err := coherence.Run(ctx, coherence.Config{
 		Server: server, PostgreSQL: c.PostgreSQL, Logs: logs, Transports: c.Transports, Instances: c.Instances, Rates: c.Rates,
 		Repeats: c.Repeats, Lease: c.Lease, Flags: c.Flag, Users: c.VUs, WarmUp: c.WarmUp, Duration: c.Duration,

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -22,18 +23,28 @@ const (
 	look       = 20 * time.Millisecond
 )
 
-// Group is processes that are put up together and taken down together. It is not
-// safe for concurrent use.
+// Group is processes that are put up together and taken down together. It is
+// safe for concurrent use, but for Stop.
 type Group struct {
-	Logs string         // folder for the logs of all processes
+	Logs string // folder for the logs of all processes
+
+	mu   sync.Mutex
 	undo []func() error // last first
 }
 
 // Defer has Stop call undo, before what was deferred earlier.
-func (g *Group) Defer(undo func() error) { g.undo = append(g.undo, undo) }
+func (g *Group) Defer(undo func() error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.undo = append(g.undo, undo)
+}
 
 // DeferLast has Stop call undo after all else.
-func (g *Group) DeferLast(undo func() error) { g.undo = append([]func() error{undo}, g.undo...) }
+func (g *Group) DeferLast(undo func() error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.undo = append([]func() error{undo}, g.undo...)
+}
 
 // Stop ends everything.
 func (g *Group) Stop() error {

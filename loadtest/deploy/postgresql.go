@@ -50,7 +50,7 @@ type PostgreSQL struct {
 	name    string
 	program string // folder of its programs
 	account *syscall.SysProcAttr
-	dir     string
+	dir     string // holds its data and its socket
 	options []string
 	*Process
 }
@@ -143,4 +143,35 @@ func (p *PostgreSQL) tool(name string, args ...string) error {
 		return fmt.Errorf("%s: %w\n%s", name, err, out)
 	}
 	return nil
+}
+
+// TCP is the URL of the database, by way of a host:port that leads to it.
+func TCP(address string) string {
+	return "postgres://postgres@" + address + "/postgres?sslmode=disable"
+}
+
+// StartStandby makes a streaming standby of a cluster that listens on TCP, and
+// starts it. It needs pg_basebackup.
+func (g *Group) StartStandby(c PostgreSQLConfig, of *PostgreSQL) (*PostgreSQL, error) {
+	p, err := g.newPostgreSQL(c)
+	if err != nil {
+		return nil, err
+	}
+	host, port, err := net.SplitHostPort(of.Address)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.tool("pg_basebackup", "-D", p.data(), "-R", "-X", "stream", "-c", "fast", "-U", "postgres", "-h", host, "-p", port); err != nil {
+		return nil, err
+	}
+	return p, p.Start()
+}
+
+// Promote makes a standby the primary.
+func (p *PostgreSQL) Promote() error { return p.tool("pg_ctl", "-D", p.data(), "-w", "promote") }
+
+// CanReplicate reports whether the programs in a folder make standbys.
+func CanReplicate(programs string) bool {
+	_, err := os.Stat(filepath.Join(programs, "pg_basebackup"))
+	return err == nil
 }

@@ -16,7 +16,7 @@ func Refused(t testing.TB, args ...string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	all := append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)
-	command := exec.CommandContext(ctx, binary(t), all...)
+	command := exec.CommandContext(ctx, Binary(t), all...)
 	command.Dir = t.TempDir()
 	said, err := command.CombinedOutput()
 	if err == nil || ctx.Err() != nil {

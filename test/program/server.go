@@ -36,7 +36,7 @@ type Server struct {
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
 	all := append([]string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", ""}, args...)
-	s := &Server{command: exec.Command(binary(t), all...), log: &tail{}, ended: make(chan struct{})}
+	s := &Server{command: exec.Command(Binary(t), all...), log: &tail{}, ended: make(chan struct{})}
 	s.command.Dir = t.TempDir()
 	s.command.Stderr = s.log
 	stdout, err := s.command.StdoutPipe()
@@ -112,9 +112,9 @@ var build struct {
 	out  []byte
 }
 
-// binary builds the server once for all tests of a package, below bin/ where
+// Binary builds the server once for all tests of a package, below bin/ where
 // `make build` puts programs too. Each package has its own: they run at once.
-func binary(t testing.TB) string {
+func Binary(t testing.TB) string {
 	t.Helper()
 	build.once.Do(func() {
 		gomod, err := exec.Command("go", "env", "GOMOD").Output()
