@@ -109,7 +109,10 @@ func (s *Service) terminologyCapabilities() (before, after []byte) {
 	after = []byte("}")
 	if s.Terminology != nil {
 		after = append(after, `,"expansion":{"hierarchical":false,"paging":true,"incomplete":false,"parameter":[`...)
-		for _, name := range []string{"activeOnly", "count", "displayLanguage", "filter", "includeDefinition", "includeDesignations", "offset", "url", "valueSet", "valueSetVersion"} {
+		for _, name := range []string{
+			"activeOnly", "check-system-version", "count", "displayLanguage", "exclude-system", "excludeNotForUI", "filter", "force-system-version",
+			"includeDefinition", "includeDesignations", "offset", "system-version", "url", "valueSet", "valueSetVersion",
+		} {
 			after = append(after, `{"name":"`+name+`"},`...)
 		}
 		after = append(closed(after, ']'), `,"textFilter":"Each word of the filter has to begin the code or a word of the display; case is ignored."},`+

@@ -20,6 +20,10 @@ func (s *Service) expand(ctx context.Context, t *terminologyCall) ([]byte, error
 	}
 	shown := expansionForm{
 		designations: t.flag("includeDesignations", false), definition: t.flag("includeDefinition", false), language: t.text("displayLanguage"),
+		versions: map[string][]string{},
+	}
+	for _, name := range []string{"system-version", "check-system-version", "force-system-version"} {
+		shown.versions[name] = t.texts(name)
 	}
 	if len(asked.Exclude) > maxExcluded {
 		return nil, fhir.NewError(fhir.KindInvalid, fhir.IssueTooCostly, "There are too many of exclude-system.")
@@ -62,6 +66,7 @@ const maxExcluded = 50
 type expansionForm struct {
 	designations, definition bool
 	language                 string
+	versions                 map[string][]string // of code systems asked for, by the parameter
 }
 
 // appendHead appends what the value set says of itself, open for its
@@ -107,6 +112,11 @@ func (f *expansionForm) appendParameters(dst []byte, asked *terminology.Expansio
 	}
 	for _, canonical := range asked.Exclude {
 		add("exclude-system", "valueUri", string(appendString(nil, canonical)))
+	}
+	for _, name := range []string{"system-version", "check-system-version", "force-system-version"} {
+		for _, canonical := range f.versions[name] {
+			add(name, "valueUri", string(appendString(nil, canonical)))
+		}
 	}
 	if f.language != "" {
 		add("displayLanguage", "valueCode", string(appendString(nil, f.language)))

@@ -26,6 +26,9 @@ type terminologyCall struct {
 func ofTerminology(run func(*Service, context.Context, *terminologyCall) ([]byte, error)) func(*Service, context.Context, *call) (*Response, error) {
 	return func(s *Service, ctx context.Context, c *call) (*Response, error) {
 		t := &terminologyCall{call: c, Service: s, codes: s.Terminology()}
+		if err := t.chooseVersions(); err != nil {
+			return nil, err
+		}
 		body, err := run(s, ctx, t)
 		if errors.Is(err, terminology.ErrNotHeld) && t.codes.HasRemote() {
 			body, err = t.codes.Ask(ctx, c.Type, "$"+c.Operation, t.passedOn())
@@ -35,6 +38,23 @@ func ofTerminology(run func(*Service, context.Context, *terminologyCall) ([]byte
 		}
 		return &Response{Status: StatusOK, Body: body}, nil
 	}
+}
+
+// chooseVersions has value sets mean the versions of code systems that the call asks
+// for. R4 defines the parameters for $expand; $validate-code takes them as later
+// releases do.
+func (t *terminologyCall) chooseVersions() error {
+	if t.Type != "ValueSet" {
+		return nil
+	}
+	versions, err := terminology.NewVersions(t.texts("system-version"), t.texts("check-system-version"), t.texts("force-system-version"))
+	if t.err != nil {
+		err = t.err
+	}
+	if err == nil && !versions.Empty() {
+		t.codes = t.codes.WithVersions(versions)
+	}
+	return err
 }
 
 // passedOn is the call's parameters for another server, which does not know

@@ -18,6 +18,7 @@ type Terminology struct {
 	byKey         map[fhir.Key]*source // of users
 	maps          []*source            // of users
 	supplements   map[string][]*source // by the url of their system
+	versions      Versions             // that are asked for
 
 	mu       sync.Mutex // held while a value set is compiled
 	compiled sync.Map   // *source → *ValueSet

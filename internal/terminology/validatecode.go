@@ -31,7 +31,11 @@ func (t *Terminology) ValidateCode(ctx context.Context, v *ValueSet, c Coding, a
 		c.System = q.foundIn
 	}
 	checked := &Checked{Result: true, Display: q.display}
-	if system, err := t.CodeSystem(withVersion(c.System, c.Version)); err == nil {
+	version, err := t.versions.of(c.System, c.Version)
+	if err != nil {
+		return nil, err
+	}
+	if system, err := t.CodeSystem(withVersion(c.System, version)); err == nil {
 		system.check(c, abstract, checked)
 	} else if c.Display != "" && q.display != "" && !strings.EqualFold(c.Display, q.display) {
 		checked.wrongDisplay(c, q.display)

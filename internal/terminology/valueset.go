@@ -194,6 +194,10 @@ func (c *compiler) part(raw json.RawMessage, activeOnly bool) (*part, error) {
 	if err := json.Unmarshal(raw, &j); err != nil {
 		return nil, fhir.NewError(fhir.KindUnprocessable, fhir.IssueStructure, "An include of a value set cannot be read.").Because(err)
 	}
+	var err error
+	if j.Version, err = c.versions.of(j.System, j.Version); err != nil {
+		return nil, err
+	}
 	p := &part{system: j.System, version: j.Version, listed: j.Concept}
 	if c.spent += 1 + len(j.Concept) + len(j.ValueSet); c.spent > maxCompile {
 		return nil, tooCostly("The value set is too large.")
@@ -213,7 +217,6 @@ func (c *compiler) part(raw json.RawMessage, activeOnly bool) (*part, error) {
 		return p, nil
 	}
 	if s := c.systemOf(p); s != nil {
-		var err error
 		if p.held, err = s.system(); err != nil {
 			return nil, err
 		}
@@ -226,7 +229,7 @@ func (c *compiler) part(raw json.RawMessage, activeOnly bool) (*part, error) {
 // R4 does not have.
 func (c *compiler) systemOf(p *part) *source {
 	s := c.find("CodeSystem", withVersion(p.system, p.version))
-	if s == nil && p.version != "" && c.open[len(c.open)-1].own {
+	if s == nil && p.version != "" && c.open[len(c.open)-1].own && c.versions.Empty() {
 		s = c.find("CodeSystem", p.system)
 	}
 	return s
