@@ -25,11 +25,14 @@ type rules struct {
 // do as the flags say.
 func newRules(other *remote.Server, settle func(*validation.Validator) *validation.Validator) func([]*fhir.Resource) *rules {
 	terms := newTerminology(other)
-	base := settle(validation.New(definition.R4()))
+	var last atomic.Pointer[validation.Validator]
+	last.Store(settle(validation.New(definition.R4())))
 	var newest atomic.Int64
 	return func(resources []*fhir.Resource) *rules {
 		t := terms(resources)
-		next := &rules{t, base.With(resources).WithTerminology(codes{terminology: t})}
+		validator := last.Load().With(resources)
+		last.Store(validator)
+		next := &rules{t, validator.WithTerminology(codes{terminology: t})}
 		number := newest.Add(1)
 		go compile(next.validator, func() bool { return newest.Load() == number })
 		return next

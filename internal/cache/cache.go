@@ -15,11 +15,19 @@ type Snapshot[T any] struct {
 	Value T
 }
 
+// read is what the snapshot was built from; nothing for none.
+func (s *Snapshot[T]) read() fhir.DomainSnapshot {
+	if s == nil {
+		return fhir.DomainSnapshot{}
+	}
+	return fhir.DomainSnapshot{Lineage: s.Lineage, Version: s.Version, Resources: s.Resources}
+}
+
 // label says of what a snapshot was made, and until when it may be used.
 type label struct {
 	Lineage   string
 	Version   int64
-	Resources int // that it was built from
+	Resources []*fhir.Resource // that it was built from
 	// proved is the last time, on the clock of the synchronizer, before a reading
 	// of the versions that found this one current. It belongs to the snapshot: a
 	// reading that finds a newer version proves nothing of this one.
@@ -114,7 +122,7 @@ func (c *Cache[T]) Status() Status {
 		Filling: time.Duration(c.counts.filling.Load()), LastFill: time.Duration(c.counts.last.Load()),
 	}
 	if l := c.held(); l != nil {
-		status.Version, status.Resources = l.Version, l.Resources
+		status.Version, status.Resources = l.Version, len(l.Resources)
 	}
 	return status
 }
@@ -161,15 +169,16 @@ func (c *Cache[T]) behind() bool {
 // starve the cache.
 func (c *Cache[T]) fill(ctx context.Context, store fhir.DomainStore, begun func() time.Duration) error {
 	at, start := begun(), time.Now()
-	read, err := store.Load(ctx, c.domain)
+	held := c.current.Load()
+	read, err := store.Load(ctx, c.domain, held.read())
 	if err != nil {
 		return fmt.Errorf("fill %s: %w", c.domain, err)
 	}
-	held := c.current.Load()
+	held = c.current.Load()
 	if held != nil && held.Lineage == read.Lineage && held.Version == read.Version {
 		held.prove(at)
 	} else {
-		c.keepNewer(&Snapshot[T]{&label{Lineage: read.Lineage, Version: read.Version, Resources: len(read.Resources)}, c.build(read.Resources)}, at)
+		c.keepNewer(&Snapshot[T]{&label{Lineage: read.Lineage, Version: read.Version, Resources: read.Resources}, c.build(read.Resources)}, at)
 	}
 	took := time.Since(start)
 	c.counts.fills.Add(1)

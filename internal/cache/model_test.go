@@ -93,7 +93,7 @@ func (s *modelStore) stop() (goOn func()) {
 	return func() { close(closed) }
 }
 
-func (s *modelStore) Load(ctx context.Context, domain fhir.Domain) (fhir.DomainSnapshot, error) {
+func (s *modelStore) Load(ctx context.Context, _ fhir.Domain, _ fhir.DomainSnapshot) (fhir.DomainSnapshot, error) {
 	if err := s.round(ctx); err != nil {
 		return fhir.DomainSnapshot{}, err
 	}

@@ -129,8 +129,9 @@ type Cluster struct {
 // the truth.
 type DomainStore interface {
 	// Load reads a domain's current resources and their label in one snapshot of
-	// the database.
-	Load(ctx context.Context, domain Domain) (DomainSnapshot, error)
+	// the database. Those that are held already, in their current version and of the
+	// same lineage, are given as they are held, and not read again.
+	Load(ctx context.Context, domain Domain, held DomainSnapshot) (DomainSnapshot, error)
 }
 
 // MemberStore is where instances that keep caches know each other from.

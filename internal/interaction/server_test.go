@@ -39,7 +39,7 @@ func terminologyOf(t *testing.T, store fhir.DomainStore, remote terminology.Remo
 	specification := terminology.NewSpecification(definition.R4())
 	var last *terminology.Terminology
 	return func() *terminology.Terminology {
-		read, err := store.Load(context.Background(), fhir.DomainValidation)
+		read, err := store.Load(context.Background(), fhir.DomainValidation, fhir.DomainSnapshot{})
 		if err != nil {
 			t.Error(err)
 		}

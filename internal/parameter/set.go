@@ -5,6 +5,7 @@ package parameter
 
 import (
 	"strconv"
+	"sync/atomic"
 
 	"starling/internal/fhir"
 	"starling/internal/fhir/definition"
@@ -18,33 +19,72 @@ type Set struct {
 	// Custom are those beside the specification's.
 	Custom []*definition.SearchParameter
 	types  map[string][]fhir.ResourceType // by the name of their values
+	read   map[*fhir.Resource]*readParameter
 }
 
 // Builder gives what makes a set of the resources of the domain routing, in the
-// order of their creation: of two that cannot both be served the first is.
+// order of their creation: of two that cannot both be served the first is. What
+// the set before it has read, checked and compiled of the very same resources, it
+// uses again.
 func Builder(base *search.Search, progress *Progress) func([]*fhir.Resource) *Set {
+	var last atomic.Pointer[Set]
+	last.Store(&Set{Search: base})
 	return func(resources []*fhir.Resource) *Set {
-		set := &Set{Search: base, types: map[string][]fhir.ResourceType{}}
+		before := last.Load()
+		set := &Set{types: map[string][]fhir.ResourceType{}, read: map[*fhir.Resource]*readParameter{}}
 		var refused []search.Refused
 		// The parts of composites have to be there first.
+		serving := base
 		for _, composite := range []bool{false, true} {
 			for _, r := range resources {
-				d, ok := inForce(r)
-				if !ok || (d.Type == "composite") != composite || base.IsSpecified(d.URL) {
+				read := set.read[r]
+				if read == nil {
+					read = before.read[r]
+				}
+				if read == nil {
+					read = readResource(base, r)
+				}
+				set.read[r] = read
+				d := read.definition
+				if d == nil || (d.Type == "composite") != composite || base.IsSpecified(d.URL) {
 					continue
 				}
-				base.Complete(d)
-				if issues := set.Search.Check(d); len(issues) > 0 {
-					refused = append(refused, search.Refused{Definition: d, Reason: issues[0].Diagnostics})
-				} else {
-					set.Custom = append(set.Custom, d)
-					set.types[d.Param()] = base.TypesOf(d)
+				check := serving.Check
+				if read.passed {
+					check = serving.CheckAgain
 				}
-				set.Search = base.With(set.Custom, refused, progress.refusal)
+				if issues := check(d); len(issues) > 0 {
+					refused = append(refused, search.Refused{Definition: d, Reason: issues[0].Diagnostics})
+					continue
+				}
+				if !read.passed {
+					set.read[r] = &readParameter{d, true}
+				}
+				set.Custom = append(set.Custom, d)
+				set.types[d.Param()] = base.TypesOf(d)
+				serving = serving.And(d)
 			}
 		}
+		set.Search = base.With(set.Custom, refused, progress.refusal)
+		set.Search.Share(before.Search)
+		last.Store(set)
 		return set
 	}
+}
+
+// readParameter is what a resource of the domain was read as.
+type readParameter struct {
+	definition *definition.SearchParameter // nil: none that is in force
+	passed     bool                        // Search.Check
+}
+
+func readResource(base *search.Search, r *fhir.Resource) *readParameter {
+	d, ok := inForce(r)
+	if !ok {
+		return &readParameter{}
+	}
+	base.Complete(d)
+	return &readParameter{definition: d}
 }
 
 // inForce reads a SearchParameter; false for other resources and for those that

@@ -71,7 +71,7 @@ func TestDomainVersionRisesOncePerTransaction(t *testing.T) {
 			t.Errorf("%s: version %d, want %d", domain, after.Versions[domain], want)
 		}
 	}
-	read, err := other.Load(t.Context(), fhir.DomainValidation)
+	read, err := other.Load(t.Context(), fhir.DomainValidation, fhir.DomainSnapshot{})
 	if err != nil || read.Version != after.Versions[fhir.DomainValidation] || read.Lineage != after.Lineage || len(read.Resources) != 3 {
 		t.Errorf("Load: %+v, %v", read, err)
 	}
@@ -182,7 +182,7 @@ func TestDomainLoadReadsItsTypesAlone(t *testing.T) {
 	if !strings.Contains(plan, "(actual rows=3") {
 		t.Errorf("the three are not found:\n%s", plan)
 	}
-	got, err := s.Load(t.Context(), fhir.DomainValidation)
+	got, err := s.Load(t.Context(), fhir.DomainValidation, fhir.DomainSnapshot{})
 	if err != nil || len(got.Resources) != 3 || got.Version < 2 {
 		t.Errorf("%d resources at version %d, %v", len(got.Resources), got.Version, err)
 	}

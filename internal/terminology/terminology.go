@@ -49,7 +49,7 @@ func New(specification *Specification, resources []*fhir.Resource, previous *Ter
 func (t *Terminology) add(resource *fhir.Resource, previous *Terminology) {
 	var s *source
 	if previous != nil {
-		if old := previous.byKey[resource.Key]; old != nil && old.stored.VersionID == resource.VersionID {
+		if old := previous.byKey[resource.Key]; old != nil && old.stored == resource {
 			s = old
 		}
 	}

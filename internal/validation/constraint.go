@@ -37,7 +37,7 @@ type constraint struct {
 	bound    *binding
 	compiled []*invariant
 	ofType   []typeRule
-	tests    func() []sliceTest // of a slice: all must hold
+	tests    func(*Validator) []sliceTest // of a slice: all must hold
 }
 
 // extreme is minValue or maxValue, with the type in its name.

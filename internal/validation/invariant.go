@@ -61,20 +61,21 @@ func (v *Validator) invariant(s *shape, c *definition.Constraint) *invariant {
 	if s != nil {
 		i.presence, i.presenceDecides = presenceOf(s, expression)
 	}
-	i.compiled = sync.OnceValue(func() *fhirpath.Expression { return v.expression(expression) })
+	shared := v.compiled // what is kept of it may outlive v
+	i.compiled = sync.OnceValue(func() *fhirpath.Expression { return shared.expression(expression) })
 	return i
 }
 
 // expression compiles FHIRPath once for all who use it; nil if it cannot be.
-func (v *Validator) expression(text string) *fhirpath.Expression {
-	if e, ok := v.expressions.Load(text); ok {
+func (c *compiled) expression(text string) *fhirpath.Expression {
+	if e, ok := c.expressions.Load(text); ok {
 		return e.(*fhirpath.Expression)
 	}
-	e, err := fhirpath.Compile(v.registry, text)
+	e, err := fhirpath.Compile(c.registry, text)
 	if err != nil {
 		e = nil
 	}
-	kept, _ := v.expressions.LoadOrStore(text, e)
+	kept, _ := c.expressions.LoadOrStore(text, e)
 	return kept.(*fhirpath.Expression)
 }
 

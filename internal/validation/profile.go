@@ -30,95 +30,17 @@ type context struct{ kind, expression string }
 // profiles finds StructureDefinitions and compiles each once, when it is first
 // asked for.
 type profiles struct {
-	find     func(canonical string) ([]byte, bool)
-	urls     []string // of those that Compile compiles
-	ofType   map[fhir.ResourceType][]string
-	compiled sync.Map // canonical → *profile; nil for what is no profile
-	types    sync.Map // canonical → name of the type
+	find        func(canonical string) ([]byte, bool)
+	definitions map[string]*storedDefinition // what find finds, of those stored
+	sources     map[*fhir.Resource]*storedDefinition
+	urls        []string // of those that Compile compiles
+	ofType      map[fhir.ResourceType][]string
+	compiled    sync.Map // canonical → *profile; nil for what is no profile
+	types       sync.Map // canonical → name of the type
 }
 
 func newProfiles(find func(string) ([]byte, bool)) *profiles {
 	return &profiles{find: find, ofType: map[fhir.ResourceType][]string{}}
-}
-
-// With makes a validator that knows the StructureDefinitions among the
-// resources too; they come before the registry's own of the same canonical. Of
-// several with one url each is found by its version, and the latest without;
-// of several with one version the last is taken.
-func (v *Validator) With(resources []*fhir.Resource) *Validator {
-	definitions := map[string]storedDefinition{}
-	for _, resource := range resources {
-		if resource.Type == "StructureDefinition" && !resource.Deleted() {
-			addDefinition(definitions, resource.AppendJSON(nil))
-		}
-	}
-	with := *v
-	with.stored = newProfiles(func(canonical string) ([]byte, bool) {
-		found, ok := definitions[canonical]
-		return found.text, ok
-	})
-	for canonical, d := range definitions {
-		if strings.Contains(canonical, "|") {
-			continue
-		}
-		with.stored.urls = append(with.stored.urls, canonical)
-		if d.profiled != "" {
-			with.stored.ofType[d.profiled] = append(with.stored.ofType[d.profiled], canonical)
-		}
-	}
-	for _, urls := range with.stored.ofType {
-		slices.Sort(urls)
-	}
-	return &with
-}
-
-// Profiles lists the canonicals, sorted, of the profiles of a resource type that
-// With was given.
-func (v *Validator) Profiles(t fhir.ResourceType) []string {
-	if v.stored == nil {
-		return nil
-	}
-	return v.stored.ofType[t]
-}
-
-// Compile compiles the profiles that With was given, so that no resource has to
-// wait for it, one after the other while wanted says so. Resources may be validated
-// meanwhile: what they need before is compiled for them.
-func (v *Validator) Compile(wanted func() bool) {
-	if v.stored == nil {
-		return
-	}
-	for _, url := range v.stored.urls {
-		if !wanted() {
-			return
-		}
-		v.profile(url)
-	}
-}
-
-type storedDefinition struct {
-	version  string
-	text     []byte
-	profiled fhir.ResourceType // that it is a profile of, "" for other definitions
-}
-
-func addDefinition(definitions map[string]storedDefinition, text []byte) {
-	tree, err := element.Parse(text, element.DefaultLimits)
-	if err != nil {
-		return
-	}
-	n := tree.Root()
-	url := n.Get("url").Str()
-	added := storedDefinition{version: strings.Clone(n.Get("version").Str()), text: text}
-	if n.Get("kind").Str() == "resource" && n.Get("derivation").Str() == "constraint" {
-		added.profiled = fhir.ResourceType(strings.Clone(n.Get("type").Str()))
-	}
-	if other, ok := definitions[url]; !ok || fhir.CompareVersions(added.version, other.version) >= 0 {
-		definitions[url] = added
-	}
-	if added.version != "" {
-		definitions[url+"|"+added.version] = added
-	}
 }
 
 // profile gives the profile or extension of a canonical, nil if it is not

@@ -31,13 +31,22 @@ func (v *Validator) finishSlices(c *constraint) {
 	for _, s := range c.slices {
 		v.finish(s)
 		// Not before it is used: a discriminator may look into other profiles.
-		s.tests = sync.OnceValue(func() []sliceTest {
-			tests := make([]sliceTest, len(c.slicing.discriminators))
-			for i, d := range c.slicing.discriminators {
-				tests[i] = v.sliceTest(s, d)
+		s.tests = testsOnce(c.slicing.discriminators, s)
+	}
+}
+
+// testsOnce makes the tests of a slice when they are first asked for. They serve
+// all validators that have what the slice leads to.
+func testsOnce(discriminators []discriminator, s *constraint) func(v *Validator) []sliceTest {
+	var once sync.Once
+	var tests []sliceTest
+	return func(v *Validator) []sliceTest {
+		once.Do(func() {
+			for _, d := range discriminators {
+				tests = append(tests, v.sliceTest(s, d))
 			}
-			return tests
 		})
+		return tests
 	}
 }
 
@@ -307,7 +316,7 @@ func (r *run) slices(c *constraint, parent element.Node, values []fhirpath.Item)
 func (r *run) sliceOf(c *constraint, item fhirpath.Item) int {
 next:
 	for i, s := range c.slices {
-		for _, test := range s.tests() {
+		for _, test := range s.tests(r.validator) {
 			if !test(r, item) {
 				continue next
 			}

@@ -123,3 +123,13 @@ func (r *Registry) Lineage(t fhir.ResourceType) []fhir.ResourceType {
 	slices.Reverse(lineage)
 	return lineage
 }
+
+// Specializes reports whether a type is another one or derives from it.
+func (r *Registry) Specializes(t, base fhir.ResourceType) bool {
+	for name := string(t); name != ""; name = r.types[name].base {
+		if name == string(base) {
+			return true
+		}
+	}
+	return false
+}

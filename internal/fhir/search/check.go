@@ -20,6 +20,15 @@ func (s *Search) IsSpecified(url string) bool { return s.registry.SearchParamete
 // Check says why a parameter could not be served beside those that s serves:
 // nothing if it could. The issues name the elements at fault.
 func (s *Search) Check(d *definition.SearchParameter) []fhir.Issue {
+	if issues := s.CheckAgain(d); len(issues) > 0 {
+		return issues
+	}
+	return s.checkExpression(d)
+}
+
+// CheckAgain is Check for a parameter that has passed it beside others: its
+// expression is not compiled again.
+func (s *Search) CheckAgain(d *definition.SearchParameter) []fhir.Issue {
 	var issues []fhir.Issue
 	fault := func(member string, code fhir.IssueType, text string) {
 		issues = append(issues, fhir.Issue{Severity: fhir.SeverityError, Code: code, Diagnostics: text, Expression: "SearchParameter." + member})
@@ -55,9 +64,8 @@ func (s *Search) Check(d *definition.SearchParameter) []fhir.Issue {
 	}
 	if d.Expression == "" {
 		fault("expression", fhir.IssueBusinessRule, "The parameter has no expression, which says what elements it looks at.")
-		return issues
 	}
-	return append(issues, s.checkExpression(d)...)
+	return issues
 }
 
 // checkExpression compiles a parameter for the types it names, and wants each of

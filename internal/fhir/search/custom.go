@@ -1,6 +1,7 @@
 package search
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -37,21 +38,47 @@ func (s *Search) derive(custom []*definition.SearchParameter, only bool) *Search
 		registry: s.registry, types: make(map[fhir.ResourceType]*lazyParameters, len(s.types)), now: s.now,
 		terminology: s.terminology, text: s.text,
 	}
+	of := map[fhir.ResourceType][]*definition.SearchParameter{}
+	for _, d := range custom {
+		for _, t := range s.TypesOf(d) {
+			of[t] = append(of[t], d)
+		}
+	}
 	for t, lazy := range s.types {
-		of := slices.DeleteFunc(slices.Clone(custom), func(d *definition.SearchParameter) bool { return !s.concerns(d, t) })
-		if only || len(of) > 0 || lazy.custom != nil {
-			lazy = &lazyParameters{custom: of, only: only}
+		if only || of[t] != nil || lazy.custom != nil {
+			lazy = &lazyParameters{custom: of[t], only: only}
 		}
 		derived.types[t] = lazy
 	}
 	return derived
 }
 
+// And gives the search that serves one parameter more than s does.
+func (s *Search) And(d *definition.SearchParameter) *Search {
+	derived := &Search{
+		registry: s.registry, types: maps.Clone(s.types), now: s.now, terminology: s.terminology, text: s.text,
+		progress: s.progress, refused: s.refused,
+	}
+	for _, t := range s.TypesOf(d) {
+		derived.types[t] = &lazyParameters{custom: append(slices.Clip(s.types[t].custom), d)}
+	}
+	return derived
+}
+
+// Share takes over what another search has compiled for types that have the very
+// same parameters here. It is called before the first search.
+func (s *Search) Share(with *Search) {
+	for t, lazy := range s.types {
+		if other := with.types[t]; other != nil && other.only == lazy.only && slices.Equal(other.custom, lazy.custom) {
+			s.types[t] = other
+		}
+	}
+}
+
 // concerns reports whether a parameter is one of a type, or of one that it
 // specializes.
 func (s *Search) concerns(d *definition.SearchParameter, t fhir.ResourceType) bool {
-	lineage := s.registry.Lineage(t)
-	return slices.ContainsFunc(d.Base, func(base fhir.ResourceType) bool { return slices.Contains(lineage, base) })
+	return slices.ContainsFunc(d.Base, func(base fhir.ResourceType) bool { return s.registry.Specializes(t, base) })
 }
 
 // definitions lists the parameters of a type, sorted by code.

@@ -1,0 +1,35 @@
+package validation
+
+import (
+	"fmt"
+	"testing"
+
+	"starling/internal/fhir"
+	"starling/internal/fhir/definition"
+)
+
+// What has not changed, and leads to nothing that has, is compiled once.
+func TestUnchangedProfilesAreCompiledOnce(t *testing.T) {
+	profile := func(name, base, element string) *fhir.Resource {
+		return &fhir.Resource{
+			Key: fhir.Key{Type: "StructureDefinition", ID: name}, VersionID: 1, Method: fhir.MethodPut,
+			Content: fhir.Content{Body: fmt.Appendf(nil, `,"url":"http://example.org/%s","name":"X","status":"active","kind":"resource","abstract":false,
+				"type":"Patient","baseDefinition":%q,"derivation":"constraint","differential":{"element":[%s]}`, name, base, element)},
+		}
+	}
+	base := profile("base", specificationBase+"Patient", `{"id":"Patient.name","path":"Patient.name","min":1}`)
+	derived := profile("derived", "http://example.org/base", `{"id":"Patient.gender","path":"Patient.gender","min":1}`)
+	linked := profile("linked", specificationBase+"Patient", `{"id":"Patient.link.other","path":"Patient.link.other","type":[{"code":"Reference","targetProfile":["http://example.org/derived"]}]}`)
+	apart := profile("apart", specificationBase+"Patient", `{"id":"Patient.photo","path":"Patient.photo","min":1}`)
+	first := New(definition.R4()).With([]*fhir.Resource{base, derived, linked, apart})
+	first.Compile(func() bool { return true })
+	other := profile("base", specificationBase+"Patient", `{"id":"Patient.name","path":"Patient.name","min":2}`)
+	second := first.With([]*fhir.Resource{other, derived, linked, apart})
+	for name, same := range map[string]bool{"base": false, "derived": false, "linked": false, "apart": true} {
+		before, compiled := first.stored.compiled.Load("http://example.org/" + name)
+		after, kept := second.stored.compiled.Load("http://example.org/" + name)
+		if !compiled || kept != same || same && before != after {
+			t.Errorf("%s is kept: %v, want %v", name, kept, same)
+		}
+	}
+}
