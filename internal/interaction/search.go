@@ -204,10 +204,20 @@ func (s *Service) within(request *Request, query *fhir.SearchQuery) fhir.Criteri
 	return fhir.And{query.Criteria, links}
 }
 
+// entryOverhead is about what an entry has beside its resource's own text.
+const entryOverhead = 384
+
 // searchset answers a search: the matches, what was included with them, and
 // what is to be said about the search.
 func (s *Service) searchset(plan *searchPlan, page *fhir.SearchPage, added *inclusion, links []searchLink) (body []byte, err error) {
 	b := newBundle("searchset", time.Time{})
+	size := 4096
+	for _, resources := range [][]*fhir.Resource{page.Matches, added.found} {
+		for _, r := range resources {
+			size += len(r.Content.Meta) + len(r.Content.Body) + entryOverhead
+		}
+	}
+	b.json = slices.Grow(b.json, size)
 	b.total(page.Total)
 	for _, link := range links {
 		b.link(link.relation, link.url)

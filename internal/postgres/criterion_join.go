@@ -125,16 +125,22 @@ func (c *criterionCompiler) reverse(k fhir.Has) (compiled, error) {
 	return has, nil
 }
 
-// referring are the rows k of search_key of a hash whose resources meet a criterion.
-// Those that a part of it finds by its own hashes are told in that index; only they
-// are looked up, if there is more to know of them.
+// referring are the resources, as k.rid, that have a hash in search_key and meet a
+// criterion. Of a part of it that has hashes of its own, both are told in that index:
+// the rids of the one are looked for, all together, among those of the other. Only
+// what is left is looked up, if there is more to know of it.
 func (c *criterionCompiler) referring(hash string, k *compiled) string {
-	rows := `SELECT k.rid FROM search_key k WHERE k.hash = ` + hash
+	referring := `SELECT k.rid FROM search_key k WHERE k.hash = ` + hash
+	rows := referring
 	var tests strings.Builder
 	parts := k.list()
 	for i := range parts {
 		part := &parts[i]
-		if part.ordered() {
+		switch {
+		case !part.ordered():
+		case rows == referring:
+			rows = `SELECT k.rid FROM search_key k WHERE k.hash ` + c.oneOf(part.hashes) + ` AND k.rid = ANY (ARRAY (` + referring + `))`
+		default:
 			rows += ` AND EXISTS (SELECT FROM search_key e WHERE e.hash ` + c.oneOf(part.hashes) + ` AND e.rid = k.rid OFFSET 0)`
 		}
 		if !part.ordered() || !part.exact {
