@@ -82,9 +82,9 @@ matrix: build ## Compare 1×8 to 8×1 instances × cores (QUICK=1, EXECUTOR=comp
 	bin/loadtest matrix $(if $(QUICK),--quick) --executor $(EXECUTOR) --out $(OUT) --runs $(RUNS) \
 	  $(if $(IMAGES),--images $(IMAGES))
 
-search-bench: build ## Search in 50,000 and 500,000 resources of the server at SEARCH_TARGET (BUNDLES=dir, PIDS=server=1,postgresql=2)
+search-bench: build ## Search in 50,000 and 500,000 resources of the server at SEARCH_TARGET (BUNDLES=dir, PIDS=server=1,postgresql=2, RATE=requests a second)
 	bin/loadtest search --target $(SEARCH_TARGET) --bundles "$(BUNDLES)" --sizes $(SEARCH_SIZES) --out $(SEARCH_OUT) \
-	  $(if $(PIDS),--pids $(PIDS))
+	  $(if $(PIDS),--pids $(PIDS)) $(if $(RATE),--rate $(RATE))
 
 sync-bench: build ## Measure what keeping caches in step costs, by transport and servers (QUICK=1, SYNC_OUT=dir, SYNC_FLAGS=…)
 	bin/loadtest sync $(if $(QUICK),--quick) --out $(SYNC_OUT) $(SYNC_FLAGS)

@@ -2,7 +2,7 @@
 // this machine, and prints it as a Markdown table. Where two things are
 // compared they take turns in one run, and the ratio is that of each pair.
 //
-//	go run ./internal/tools/bench [-runs N] [-duration D] [-only coalescing|validation|crud|load|profile]
+//	go run ./internal/tools/bench [-runs N] [-duration D] [-only coalescing|indexing|validation|crud|load|profile]
 //
 // CONFORMANCE_DATA, if set, names the folder with the Synthea sample that is
 // loaded. TEST_POSTGRES_BIN names the PostgreSQL programs to use.
@@ -30,7 +30,7 @@ func main() {
 	b := &bench{}
 	flag.IntVar(&b.runs, "runs", 5, "how often each thing is measured")
 	flag.DurationVar(&b.duration, "duration", 15*time.Second, "measured time of a crud run")
-	only := flag.String("only", "", "measure this alone: coalescing, validation, crud, load, or profile (which needs perf and is in no other run)")
+	only := flag.String("only", "", "measure this alone: coalescing, indexing, validation, crud, load, or profile (which needs perf and is in no other run)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -56,7 +56,7 @@ func (b *bench) run(ctx context.Context, only string) (err error) {
 	for _, m := range []struct {
 		name    string
 		measure func(context.Context) error
-	}{{"coalescing", b.coalescing}, {"validation", b.validation}, {"crud", b.crud}, {"load", b.load}, {"profile", b.profile}} {
+	}{{"coalescing", b.coalescing}, {"validation", b.validation}, {"indexing", b.indexing}, {"crud", b.crud}, {"load", b.load}, {"profile", b.profile}} {
 		if only != m.name && (only != "" || m.name == "profile") {
 			continue
 		}
