@@ -49,6 +49,10 @@ func (r *run) definitionRules(n element.Node) {
 		if first, _, _ := strings.Cut(path, "."); first != t.Name {
 			continue // sdf-8 tells
 		}
+		if b.tooLarge(e) {
+			r.issue(e, fhir.IssueTooCostly, "the profile has too many elements, or this one stands too deep: %d parts of a path and %d elements with those above them are taken", maxParts, maxConstraints)
+			return
+		}
 		at := b.place(e)
 		if at == nil || !b.exists(path) {
 			r.issue(e, fhir.IssueBusinessRule, "there is no element %s in %s, nor in what its base defines", quote(path), t.Name)

@@ -1,6 +1,8 @@
 package validation
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"starling/internal/fhir"
@@ -61,6 +63,7 @@ func (r *run) narrative(n element.Node, name string) {
 // contains another (dom-2) is checked where it would.
 func (r *run) containedRules(contained element.Node) {
 	ids := make(map[string]bool, 4)
+	linked := r.linkedIDs()
 	for c := range contained.Children() {
 		if c.Kind() != element.Object || r.full() {
 			continue
@@ -72,7 +75,7 @@ func (r *run) containedRules(contained element.Node) {
 		case id == "": // of the wrong form, which has been told
 		case ids[id]:
 			r.issue(c, fhir.IssueInvalid, "two contained resources have the id %s", quote(id))
-		case !r.linked(c, id):
+		case !linked[id] && !r.linksBack(c):
 			r.breach(c, fhir.IssueInvariant, "dom-3", "nothing refers to the contained resource %s, and it does not refer to its container", quote(id))
 		}
 		ids[id] = true
@@ -86,11 +89,22 @@ func (r *run) containedRules(contained element.Node) {
 	}
 }
 
-func (r *run) linked(c element.Node, id string) bool {
-	start, end := c.Span()
+// linkedIDs are the ids of contained resources that are referred to.
+func (r *run) linkedIDs() map[string]bool {
+	ids := make(map[string]bool, len(r.links))
 	for i := range r.links {
-		l := &r.links[i]
-		if l.text[1:] == id || l.text == "#" && l.at > start && l.at < end {
+		ids[r.links[i].text[1:]] = true
+	}
+	return ids
+}
+
+// linksBack reports whether a contained resource refers to its container. The links
+// are in the order of their places.
+func (r *run) linksBack(c element.Node) bool {
+	start, end := c.Span()
+	first, _ := slices.BinarySearchFunc(r.links, start, func(l link, at int) int { return cmp.Compare(l.at, at) })
+	for i := first; i < len(r.links) && r.links[i].at < end; i++ {
+		if r.links[i].text == "#" {
 			return true
 		}
 	}
@@ -99,13 +113,32 @@ func (r *run) linked(c element.Node, id string) bool {
 
 // containedOf is the contained resource of an id.
 func (r *run) containedOf(id string) element.Node {
-	for c := range r.container.Get("contained").Children() {
+	contained := r.container.Get("contained")
+	looked := 0
+	for c := range contained.Children() {
 		if c.Get("id").Str() == id {
 			return c
 		}
+		if looked++; looked == manyContained {
+			break
+		}
 	}
-	return element.Node{}
+	if looked < manyContained {
+		return element.Node{}
+	}
+	if !r.indexed.Same(r.container) || r.byID == nil {
+		r.indexed, r.byID = r.container, map[string]element.Node{}
+		for c := range contained.Children() {
+			if id := c.Get("id").Str(); !r.byID[id].Exists() {
+				r.byID[id] = c
+			}
+		}
+	}
+	return r.byID[id]
 }
+
+// manyContained is from how many contained resources on an index of them is made.
+const manyContained = 16
 
 // baseOf is what completes relative references beside a fullUrl: all before
 // its type and id; "" if it is no RESTful URL.

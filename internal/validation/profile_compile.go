@@ -88,11 +88,28 @@ type profileBuilder struct {
 	validator *Validator
 	root      *constraint
 	last      []string // the parts of the id before, with their slices
+	made      int      // constraints
+}
+
+// Bounds of a profile, far beyond those that are published: an element may stand
+// that deep, and all that are named, with those above them, be that many. Types that
+// contain themselves, as extensions do, know no others.
+const (
+	maxParts       = 50
+	maxConstraints = 50_000
+)
+
+// tooLarge reports whether an element is beyond the bounds.
+func (b *profileBuilder) tooLarge(e element.Node) bool {
+	return b.made >= maxConstraints || strings.Count(e.Get("path").Str(), ".") >= maxParts || strings.Count(e.Get("id").Str(), ".") >= maxParts
 }
 
 // place finds or makes the place of an ElementDefinition in the tree; nil if there is
-// no such element.
+// no such element, or if it is beyond the bounds.
 func (b *profileBuilder) place(e element.Node) *constraint {
+	if b.tooLarge(e) {
+		return nil
+	}
 	parts := b.parts(e)
 	if len(parts) == 0 {
 		return nil
@@ -168,6 +185,7 @@ func (b *profileBuilder) descend(at *constraint, name, slice string) *constraint
 	child := at.child(name)
 	if child == nil {
 		child = newConstraint(name, at.path+"."+name)
+		b.made++
 		child.defined = childOf(container, name)
 		if child.defined == nil && container != nil && container.Children != nil {
 			return nil // an element that the type does not have asks nothing
@@ -190,6 +208,7 @@ func (b *profileBuilder) slice(of *constraint, name, typeName string) *constrain
 	s := of.sliceNamed(name)
 	if s == nil {
 		s = newConstraint(of.name, of.path+":"+name)
+		b.made++
 		s.slice, s.defined = name, of.defined
 		of.slices = append(of.slices, s)
 	}

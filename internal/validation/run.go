@@ -29,6 +29,8 @@ type run struct {
 	container element.Node // the one that contains it, or itself
 	contained bool         // they differ
 	links     []link       // the "#id" of the container so far
+	indexed   element.Node // whose contained resources byID has
+	byID      map[string]element.Node
 	bundle    element.Node
 	entries   map[string]element.Node // of the Bundle, by fullUrl
 	base      string                  // of relative references in the Bundle's entry
