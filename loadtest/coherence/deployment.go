@@ -39,7 +39,8 @@ func (c *Config) startPostgreSQL(group *deploy.Group, name, transport string, se
 	return group.StartPostgreSQL(deploy.PostgreSQLConfig{Name: name, Programs: c.PostgreSQL, Settings: settings})
 }
 
-// startServers starts servers over a database.
+// startServers starts servers over a database, and waits until they use the
+// transport.
 func (c *Config) startServers(ctx context.Context, group *deploy.Group, name, transport, url string, count int) ([]*deploy.Instance, error) {
 	var instances []*deploy.Instance
 	for i := range count {
@@ -56,7 +57,12 @@ func (c *Config) startServers(ctx context.Context, group *deploy.Group, name, tr
 		}
 		instances = append(instances, instance)
 	}
-	return instances, nil
+	if transport == Off {
+		return instances, nil
+	}
+	client := register.NewClient(requestTimeout)
+	defer client.Close()
+	return instances, (&deployment{instances: instances, client: client}).awaitTransport(ctx, transport)
 }
 
 // start puts up a fresh PostgreSQL and servers over it.

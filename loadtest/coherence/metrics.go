@@ -2,6 +2,7 @@ package coherence
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -25,7 +26,8 @@ func (d *deployment) metric(ctx context.Context, name string) (sum float64, foun
 	return sum, found, nil
 }
 
-// sumOf reads a metric in the text format, summed over its labels.
+// sumOf reads a metric in the text format, summed over its labels. A name may
+// have labels itself.
 func sumOf(text, name string) (sum float64, found bool) {
 	for line := range strings.Lines(text) {
 		rest, ok := strings.CutPrefix(line, name)
@@ -38,4 +40,18 @@ func sumOf(text, name string) (sum float64, found bool) {
 		}
 	}
 	return sum, found
+}
+
+// awaitTransport waits until all servers use the transport they were told to:
+// while it does not work they use another.
+func (d *deployment) awaitTransport(ctx context.Context, transport string) error {
+	sample := fmt.Sprintf("starling_cache_transport{transport=%q}", transport)
+	err := until(ctx, func() (bool, error) {
+		using, _, err := d.metric(ctx, sample)
+		return int(using) == len(d.instances), err
+	})
+	if errors.Is(err, errPatience) {
+		return fmt.Errorf("not all servers use the transport %s after %v: see their logs", transport, patience)
+	}
+	return err
 }

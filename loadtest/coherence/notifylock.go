@@ -105,8 +105,8 @@ func (c *Config) loadFor(ctx context.Context, d *deployment, duration time.Durat
 	return loaded{total.Requests, total.Errors, total.RPS, total.Latency.P99}, nil
 }
 
-// lockPatience is how long is waited for what has to come about.
-const lockPatience = 10 * time.Second
+// patience is how long is waited for what has to come about.
+const patience = 15 * time.Second
 
 // nobody is a standby that does not exist.
 const nobody = "nobody"
@@ -210,7 +210,7 @@ var errPatience = errors.New("what was waited for has not come about")
 
 // until waits for a condition.
 func until(ctx context.Context, is func() (bool, error)) error {
-	for deadline := time.Now().Add(lockPatience); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
 		if ok, err := is(); ok || err != nil {
 			return err
 		}

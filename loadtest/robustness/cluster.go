@@ -109,7 +109,7 @@ func (c *cluster) addStandby(ctx context.Context) (err error) {
 	if c.standby, err = c.group.StartStandby(c.postgresqlConfig(), c.primary); err != nil {
 		return err
 	}
-	if err := c.exec(ctx, `ALTER SYSTEM SET synchronous_standby_names = '*'`); err != nil {
+	if err := c.exec(ctx, `ALTER SYSTEM SET synchronous_standby_names = 'walreceiver'`); err != nil {
 		return err
 	}
 	if err := c.exec(ctx, `SELECT pg_reload_conf()`); err != nil {
