@@ -2,6 +2,7 @@ package interaction
 
 import (
 	"context"
+	"slices"
 
 	"starling/internal/fhir"
 	"starling/internal/fhir/element"
@@ -27,20 +28,28 @@ type inclusion struct {
 	seen       map[fhir.VersionKey]bool // matches, and what was found
 	asked      map[fhir.VersionKey]bool
 	incomplete bool // a bound was reached
+	// inside is the page whose matches are containers; nil if they are not.
+	inside *fhir.SearchPage
 }
 
 // included finds what a page's matches bring along. A resource that is on the
-// page already is not repeated.
-func (s *Service) included(ctx context.Context, finder fhir.Finder, plan *searchPlan, matches []*fhir.Resource) (*inclusion, error) {
+// page already is not repeated. Matches that are containers bring what those of
+// their contained resources refer to that meet the search, or of containers all.
+func (s *Service) included(ctx context.Context, finder fhir.Finder, plan *searchPlan, page *fhir.SearchPage) (*inclusion, error) {
+	matches := page.Matches
 	i := &inclusion{service: s, finder: finder, plan: plan}
 	if len(plan.query.Includes)+len(plan.query.RevIncludes) == 0 || len(matches) == 0 {
 		return i, nil
 	}
 	i.seen, i.asked = map[fhir.VersionKey]bool{}, map[fhir.VersionKey]bool{}
-	for _, match := range matches {
+	for n, match := range matches {
+		if plan.query.AsContained && !slices.Contains(page.Contained[n], fhir.Itself) {
+			continue // the container is not on the page
+		}
 		i.seen[versionOf(match)] = true
 		i.asked[fhir.VersionKey{Key: match.Key}] = true
 	}
+	i.inside = page
 	includes, back := plan.query.Includes, plan.query.RevIncludes
 	from := matches
 	for round := 0; len(from) > 0 && len(includes)+len(back) > 0; round++ {
@@ -82,36 +91,38 @@ func (i *inclusion) forward(ctx context.Context, from []*fhir.Resource, includes
 	}
 	var keys []fhir.VersionKey
 	wanted := map[fhir.ResourceType]map[byCanonical]bool{}
-	for _, resource := range from {
+	for n, resource := range from {
 		index, err := i.index(resource)
 		if err != nil {
 			return err
 		}
-		for _, reference := range index.References {
-			if reference.URL != "" {
-				for _, target := range i.service.Planner.Canonicals(resource.Type, reference.Param) {
-					if follows(includes, resource.Type, reference.Param, target) {
-						if wanted[target] == nil {
-							wanted[target] = map[byCanonical]bool{}
+		for _, part := range i.parts(n, resource, index) {
+			for _, reference := range part.index.References {
+				if reference.URL != "" {
+					for _, target := range i.service.Planner.Canonicals(part.typ, reference.Param) {
+						if follows(includes, part.typ, reference.Param, target) {
+							if wanted[target] == nil {
+								wanted[target] = map[byCanonical]bool{}
+							}
+							wanted[target][byCanonical{reference.URL, reference.Version}] = true
 						}
-						wanted[target][byCanonical{reference.URL, reference.Version}] = true
 					}
 				}
-			}
-			key := fhir.VersionKey{Key: fhir.Key{Type: reference.Type, ID: reference.ID}}
-			if key.Type == "" || key.ID == "" || !follows(includes, resource.Type, reference.Param, key.Type) {
-				continue
-			}
-			if reference.Version != "" {
-				version, ok := parseVersion(reference.Version)
-				if !ok {
+				key := fhir.VersionKey{Key: fhir.Key{Type: reference.Type, ID: reference.ID}}
+				if key.Type == "" || key.ID == "" || !follows(includes, part.typ, reference.Param, key.Type) {
 					continue
 				}
-				key.VersionID = version
-			}
-			if !i.asked[key] {
-				i.asked[key] = true
-				keys = append(keys, key)
+				if reference.Version != "" {
+					version, ok := parseVersion(reference.Version)
+					if !ok {
+						continue
+					}
+					key.VersionID = version
+				}
+				if !i.asked[key] {
+					i.asked[key] = true
+					keys = append(keys, key)
+				}
 			}
 		}
 	}

@@ -46,7 +46,7 @@ func (s *Service) lastN(ctx context.Context, c *call) (*Response, error) {
 	}
 	plan := &searchPlan{request, query, f, unknown}
 	page := &fhir.SearchPage{Matches: found, Total: int64(len(found))}
-	added, err := s.included(ctx, s.Store, plan, found)
+	added, err := s.included(ctx, s.Store, plan, page)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func (s *Service) answerSearch(ctx context.Context, finder fhir.Finder, plan *se
 	if err != nil {
 		return nil, err
 	}
-	added, err := s.included(ctx, finder, plan, page.Matches)
+	added, err := s.included(ctx, finder, plan, page)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (s *Service) plan(ctx context.Context, request *Request) (*searchPlan, erro
 		}
 	}
 	if request.Interaction == SearchCompartment {
-		if _, ok := query.Criteria.(fhir.Contained); ok {
+		if query.Types[0] == fhir.AnyType {
 			return nil, fhir.NewError(fhir.KindInvalid, fhir.IssueNotSupported, "Contained resources are not searched in compartments.")
 		}
 		query.Criteria = s.within(request, query)

@@ -61,11 +61,79 @@ func TestSearchContained(t *testing.T) {
 		t.Errorf("%s", count.Raw())
 	}
 	s.refuse(fhir.KindInvalid, fhir.IssueNotSupported, "GET", "Patient/1/Condition?_contained=true", "")
-	s.refuse(fhir.KindInvalid, fhir.IssueNotSupported, "GET", "Medication?_contained=true&_sort=code", "")
+	s.refuse(fhir.KindInvalid, fhir.IssueNotSupported, "GET", "Medication?_contained=true&_containedType=contained&_sort=code", "")
+	s.refuse(fhir.KindInvalid, fhir.IssueNotSupported, "GET", "Medication?_contained=true&_containedType=contained&_revinclude=Observation:subject", "")
+	s.refuse(fhir.KindInvalid, fhir.IssueNotSupported, "GET", "?_type=Medication,Patient&_contained=true&_containedType=contained", "")
+	s.refuse(fhir.KindInvalid, fhir.IssueNotSupported, "GET", "Medication?_contained=true&_has:MedicationRequest:medication:_id=1", "")
+	s.refuse(fhir.KindInvalid, fhir.IssueNotSupported, "GET", "Medication?_contained=true&_text=x", "")
 	s.do(StatusOK, "PUT", "MedicationRequest/23", `{"resourceType":"MedicationRequest","id":"23","status":"active","intent":"order","subject":{"reference":"Patient/1"},"medicationCodeableConcept":{"text":"x"}}`)
 	for _, target := range []string{"Medication?_contained=true", "MedicationRequest?medication.code=abc"} {
 		if gone := s.bundle("searchset", "GET", target, ""); gone.Get("entry").Exists() {
 			t.Errorf("%s", gone.Raw())
+		}
+	}
+}
+
+// Containers are sorted by what they contain, bring what their contained resources
+// refer to, and lend these their time; several types are searched at once.
+func TestSearchContainedInOrder(t *testing.T) {
+	s := newServer(t)
+	s.do(StatusCreated, "PUT", "Organization/o1", `{"resourceType":"Organization","id":"o1","name":"x"}`)
+	s.do(StatusCreated, "PUT", "Organization/o2", `{"resourceType":"Organization","id":"o2","name":"x"}`)
+	inside := func(id, patient, rest string) {
+		s.do(StatusCreated, "PUT", "Observation/"+id, `{"resourceType":"Observation","id":"`+id+`","status":"final","code":{"text":"x"},"subject":{"reference":"#p"},
+			`+map[bool]string{true: `"performer":[{"reference":"#o"}],`}[strings.Contains(rest, `"o"`)]+map[bool]string{true: `"hasMember":[{"reference":"#q"}],`}[strings.Contains(rest, `"q"`)]+`
+			"contained":[{"resourceType":"Patient","id":"p",`+patient+`}`+rest+`]}`)
+	}
+	inside("1", `"name":[{"family":"Bond"}],"birthDate":"1990-01-01","managingOrganization":{"reference":"Organization/o1"}`, "")
+	inside("2", `"name":[{"family":"Adams"}],"birthDate":"1970"`, `,{"resourceType":"Organization","id":"o","name":"Adams"}`)
+	inside("3", `"name":[{"family":"Clark"}]`, `,{"resourceType":"Observation","id":"q","status":"final","code":{"text":"x"},"valueQuantity":{"value":-3}}`)
+	inside("4", `"name":[{"family":"Dunn"},{"family":"Abbot"}],"birthDate":"1980-05","managingOrganization":{"reference":"Organization/o2"}`, `,{"resourceType":"Observation","id":"q","status":"final","code":{"text":"x"},"valueQuantity":{"value":20}}`)
+	inside("5", `"gender":"male"`, `,{"resourceType":"Observation","id":"q","status":"final","code":{"text":"x"},"valueQuantity":{"value":3.5}}`)
+	s.do(StatusCreated, "PUT", "Patient/6", `{"resourceType":"Patient","id":"6","name":[{"family":"Clark"}],"birthDate":"1975"}`)
+	for _, c := range []struct{ target, want string }{
+		{"Patient?_contained=true&_sort=family", "4 2 1 3 5"},
+		{"Patient?_contained=true&_sort=-family", "4 3 1 2 5"},
+		{"Patient?_contained=both&_sort=birthdate", "2 6 4 1 3 5"},
+		{"Patient?_contained=true&_sort=-birthdate", "1 4 2 3 5"},
+		{"Patient?_contained=both&_sort=-family,birthdate", "4 6 3 1 2 5"},
+		{"Patient?_contained=true&_sort=-_lastUpdated", "5 4 3 2 1"},
+		{"Patient?_contained=true&_sort=-_id", "5 4 3 2 1"},
+		{"Patient?_contained=true&_sort=organization", "1 4 2 3 5"},
+		{"Observation?_contained=true&_sort=value-quantity", "3 5 4"},
+		{"Observation?_contained=true&_sort=-value-quantity", "4 5 3"},
+		{"Patient?_contained=true&_lastUpdated=gt2000&name=bond", "1"},
+		{"Patient?_contained=true&_lastUpdated=lt2000", ""},
+		{"Patient?_contained=true&name=bond&_include=Patient:organization", "1 o1"},
+		{"Patient?_contained=true&name=adams&_include=Patient:organization", "2"},
+		{"Patient?_contained=true&birthdate=ge1980&_containedType=contained&_include=Patient:organization", "1#p 4#p o1 o2"},
+		{"Patient?_contained=both&name=bond&_include=*", "1 o1"},
+		{"?_type=Patient,Organization&name=adams&_contained=true", "2"},
+		{"?_type=Patient,Organization&_contained=both&_id=o,o2,6", "o2 2 6"},
+	} {
+		// Page by page, forwards.
+		var got []string
+		for at, pages := c.target+"&_count=2", 0; at != "" && pages < 9; pages++ {
+			bundle := s.bundle("searchset", "GET", at, "")
+			for entry := range bundle.Get("entry").Children() {
+				full := entry.Get("fullUrl").Str()
+				got = append(got, full[strings.LastIndexByte(full, '/')+1:])
+			}
+			at = ""
+			for link := range bundle.Get("link").Children() {
+				if link.Get("relation").Str() == "next" {
+					at = strings.TrimPrefix(strings.TrimPrefix(link.Get("url").Str(), base), "/")
+				}
+			}
+		}
+		if !strings.Contains(c.target, "_sort") {
+			slices.Sort(got)
+			want := strings.Fields(c.want)
+			slices.Sort(want)
+			c.want = strings.Join(want, " ")
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %s, want %s", c.target, got, c.want)
 		}
 	}
 }

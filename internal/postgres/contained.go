@@ -215,11 +215,14 @@ func (c *criterionCompiler) containing(k fhir.Contained) (compiled, error) {
 }
 
 // ofContained compiles what of contained resources is elsewhere, or nowhere:
-// nothing else refers to them, and they have no times and no words indexed.
+// nothing else refers to them, they have no words indexed, and the time of their
+// container.
 func (c *criterionCompiler) ofContained(criterion fhir.Criterion) (one compiled, ok bool) {
 	switch k := criterion.(type) {
-	case fhir.Has, fhir.Updated, fhir.Text:
+	case fhir.Has, fhir.Text:
 		return constant(false), true
+	case fhir.Updated:
+		return compiled{test: c.updated(k).test}, true
 	case fhir.IDIn:
 		terms := make([]int64, len(k))
 		for i, id := range k {

@@ -157,8 +157,6 @@ func (w *world) askDate(item fhirpath.Item, value string) (bool, error) {
 }
 
 func (w *world) askUpdated(r *resource, value string) (bool, error) {
-	if r.container != nil {
-		return false, errRefused
-	}
-	return w.askSpan(span{r.updated, r.updated.Add(time.Microsecond)}, value, true)
+	updated := r.outer().updated // one that is contained has no other
+	return w.askSpan(span{updated, updated.Add(time.Microsecond)}, value, true)
 }

@@ -68,8 +68,8 @@ func (m *containedMode) setType(_ *fhir.SearchQuery, q *queryParameter) error {
 	return nil
 }
 
-// apply turns a search for resources of a type to contained ones.
-func (m *containedMode) apply(query *fhir.SearchQuery) error {
+// apply turns a search for resources of types to contained ones.
+func (m *containedMode) apply(p *planning, query *fhir.SearchQuery) error {
 	if !m.only && !m.both {
 		return nil
 	}
@@ -77,17 +77,25 @@ func (m *containedMode) apply(query *fhir.SearchQuery) error {
 		return fhir.NewError(fhir.KindInvalid, fhir.IssueNotSupported, "The parameter '_contained' is not supported here: "+reason+".")
 	}
 	switch {
-	case len(query.Types) != 1:
-		return refused("contained resources are searched one type at a time")
-	case len(query.Sort) > 0:
-		return refused("contained resources are not sorted")
-	case len(query.Includes)+len(query.RevIncludes) > 0:
-		return refused("nothing is included with contained resources")
+	case m.alone && len(query.Types) != 1:
+		return refused("with _containedType=contained they are searched one type at a time")
+	case m.alone && len(query.Sort) > 0:
+		return refused("with _containedType=contained those of one container stand together, whatever the order")
+	case m.alone && len(query.RevIncludes) > 0:
+		return refused("nothing refers to contained resources from elsewhere, so there is nothing for _revinclude")
 	}
 	if what := notOfContained(query.Criteria); what != "" {
 		return refused("contained resources have no " + what)
 	}
-	query.Criteria = fhir.Contained{Type: query.Types[0], Criterion: query.Criteria, Itself: m.both}
+	var ways fhir.Or
+	for _, t := range query.Types {
+		ways = append(ways, fhir.Contained{Type: t, Criterion: query.Criteria, Itself: m.both})
+	}
+	p.search.sortContainers(query, m.both, p.base)
+	query.Criteria = ways
+	if len(ways) == 1 {
+		query.Criteria = ways[0]
+	}
 	query.Types = []fhir.ResourceType{fhir.AnyType}
 	query.AsContained = m.alone
 	return nil
@@ -100,8 +108,6 @@ func notOfContained(c fhir.Criterion) string {
 	switch c := c.(type) {
 	case fhir.Has:
 		return "resources that refer to them"
-	case fhir.Updated:
-		return "time of their own"
 	case fhir.Text:
 		return "index of their words"
 	case fhir.Not:

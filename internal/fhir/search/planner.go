@@ -58,7 +58,7 @@ func (s *Search) Plan(types []fhir.ResourceType, rawQuery string, strict bool, b
 		query.Total = fhir.TotalAccurate
 	}
 	query.Criteria = joined(all)
-	if err := contained.apply(query); err != nil {
+	if err := contained.apply(&p, query); err != nil {
 		return nil, nil, err
 	}
 	return query, unknown, nil

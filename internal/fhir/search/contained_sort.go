@@ -1,0 +1,136 @@
+package search
+
+import (
+	"math/big"
+	"slices"
+	"time"
+
+	"starling/internal/fhir"
+	"starling/internal/fhir/element"
+)
+
+// sortContainers has containers sorted by what they contain: each by the least or
+// greatest value of the contained resources of the types searched, and with itself
+// of its own if it is of one of them. Their ids and times are their own.
+func (s *Search) sortContainers(query *fhir.SearchQuery, itself bool, base string) {
+	types := query.Types
+	for i := range query.Sort {
+		key := &query.Sort[i]
+		param, kind, down := key.Param, key.Kind, key.Descending
+		switch kind {
+		case fhir.SortID:
+			key.Param = "_id"
+		case fhir.SortUpdated:
+			key.Param = "_lastUpdated"
+		}
+		key.Kind, key.Single = fhir.SortText, false
+		key.Text = func(r *fhir.Resource) (least, greatest string, ok bool) {
+			var texts []string
+			switch kind {
+			case fhir.SortID:
+				texts = []string{r.ID}
+			case fhir.SortUpdated:
+				texts = []string{timeText(r.LastUpdated)}
+			default:
+				for _, index := range s.indexesIn(r, types, itself, base) {
+					texts = append(texts, orderTexts(index, param, down)...)
+				}
+			}
+			if len(texts) == 0 {
+				return "", "", false
+			}
+			return slices.Min(texts), slices.Max(texts), true
+		}
+	}
+}
+
+// indexesIn gives the indexes of the contained resources of types and, if wanted,
+// of the container.
+func (s *Search) indexesIn(r *fhir.Resource, types []fhir.ResourceType, itself bool, base string) (all []*fhir.Index) {
+	tree, err := element.Parse(r.AppendJSON(nil), element.StoredLimits)
+	if err != nil {
+		return nil
+	}
+	index, err := s.Index(r.Type, tree.Root(), base)
+	if err != nil {
+		return nil
+	}
+	if itself && slices.Contains(types, r.Type) {
+		all = append(all, index)
+	}
+	for i := range index.Contained {
+		if slices.Contains(types, index.Contained[i].Type) {
+			all = append(all, index.Contained[i].Index)
+		}
+	}
+	return all
+}
+
+// orderTexts writes the values of a parameter so that their order is that of bytes.
+func orderTexts(i *fhir.Index, param string, down bool) (texts []string) {
+	add := func(of, text string) {
+		if of == param {
+			texts = append(texts, text)
+		}
+	}
+	for _, v := range i.Tokens {
+		add(v.Param, v.Code)
+	}
+	for n := range i.References {
+		add(i.References[n].Param, referenceText(&i.References[n]))
+	}
+	for _, v := range i.URIs {
+		add(v.Param, v.URI)
+	}
+	for _, v := range i.Strings {
+		add(v.Param, v.Folded)
+	}
+	for _, v := range i.Dates {
+		switch end := v.Low; {
+		case down && v.High.IsZero():
+			add(v.Param, "9")
+		case down:
+			add(v.Param, timeText(v.High))
+		case end.IsZero():
+			add(v.Param, "")
+		default:
+			add(v.Param, timeText(end))
+		}
+	}
+	for _, v := range i.Numbers {
+		add(v.Param, numberText(v.Value+v.Low))
+	}
+	for _, v := range i.Quantities {
+		add(v.Param, numberText(v.Value+v.Low))
+	}
+	return texts
+}
+
+func timeText(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000") }
+
+// The numbers that are told apart when containers are sorted: smaller ones than
+// the 18th decimal and larger ones than 10^40 are not.
+var (
+	decimals = new(big.Int).Exp(big.NewInt(10), big.NewInt(18), nil)
+	most     = new(big.Int).Exp(big.NewInt(10), big.NewInt(58), nil)
+)
+
+// numberText writes a number with as many digits as any other, from 0 on; an open
+// end is before all.
+func numberText(number string) string {
+	r, ok := new(big.Rat).SetString(number)
+	if !ok {
+		return ""
+	}
+	n := r.Mul(r, new(big.Rat).SetInt(decimals)).Num()
+	n = new(big.Int).Quo(n, r.Denom())
+	switch {
+	case n.CmpAbs(most) < 0:
+	case n.Sign() < 0:
+		n.Neg(most)
+	default:
+		n.Set(most)
+	}
+	// Shifted by twenty times the most, all have 60 digits.
+	return n.Add(n, new(big.Int).Mul(most, big.NewInt(20))).String()
+}
