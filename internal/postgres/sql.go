@@ -31,7 +31,7 @@ func (b *sqlBuilder) arg(value any) string {
 // that is still planned within a search's time.
 const (
 	mostArgs      = 1<<16 - 1
-	mostStatement = 4 << 20
+	mostStatement = 1 << 20
 )
 
 // query runs the statement of a search. One that a client's long query has made too
