@@ -370,6 +370,18 @@ var searchKinds = []searchKind{
 	{name: "date before, by date", query: func(*rand.Rand, int) *fhir.SearchQuery {
 		return sortedBy(searchFor("Observation", inYear("date", fhir.PrefixLess, 2012)), latestFirst)
 	}},
+	{name: "date before a late one, by date", selective: true, query: func(*rand.Rand, int) *fhir.SearchQuery {
+		return sortedBy(searchFor("Observation", inYear("date", fhir.PrefixLess, 2022)), latestFirst)
+	}},
+	{name: "date before an early one, by date", selective: true, query: func(*rand.Rand, int) *fhir.SearchQuery {
+		return sortedBy(searchFor("Observation", inYear("date", fhir.PrefixLess, 2014)), latestFirst)
+	}},
+	{name: "date from an early one, by date", selective: true, query: func(*rand.Rand, int) *fhir.SearchQuery {
+		return sortedBy(searchFor("Observation", inYear("date", fhir.PrefixGreaterOrEqual, 2012)), fhir.SortKey{Kind: fhir.SortDate, Param: "date", Single: true})
+	}},
+	{name: "date from a late one, by date", selective: true, query: func(*rand.Rand, int) *fhir.SearchQuery {
+		return sortedBy(searchFor("Observation", inYear("date", fhir.PrefixGreaterOrEqual, 2021)), fhir.SortKey{Kind: fhir.SortDate, Param: "date", Single: true})
+	}},
 	{name: "patient, by lastUpdated", selective: true, query: func(r *rand.Rand, n int) *fhir.SearchQuery {
 		return sortedBy(searchFor("Observation", patientCriterion(r, n)), fhir.SortKey{Kind: fhir.SortUpdated, Descending: true})
 	}},
