@@ -3,6 +3,8 @@ package cache
 import (
 	"context"
 	"errors"
+	"math"
+	"sync"
 	"time"
 
 	"starling/internal/fhir"
@@ -13,6 +15,9 @@ const (
 	maxReconnect = 2 * time.Second
 	// retest is how long a transport that cannot work is left alone.
 	retest = time.Minute
+	// moment is how long a transport may take to connect before the fallback is
+	// held: an instance that starts waits no longer for it.
+	moment = time.Second
 )
 
 // listen holds the transport, and while it does not work, the fallback. ready is
@@ -20,7 +25,7 @@ const (
 func (s *Synchronizer) listen(ctx context.Context, ready func()) {
 	wait, said := minReconnect, ""
 	for ctx.Err() == nil {
-		err := s.hold(ctx, s.transport, func() {
+		err := s.try(ctx, ready, func() {
 			if said != "" {
 				s.logger.Info("cache transport works", "transport", s.transport.Name())
 			}
@@ -53,12 +58,43 @@ func (s *Synchronizer) instead() string {
 	return s.fallback.Name()
 }
 
+// try holds the transport; until it has connected, if that takes longer than a
+// moment, the fallback, which calls ready.
+func (s *Synchronizer) try(ctx context.Context, ready, connected func()) error {
+	waiting, end := context.WithCancel(ctx)
+	var interim sync.WaitGroup
+	instead := func() {
+		end()
+		interim.Wait()
+	}
+	defer instead()
+	if s.fallback != nil {
+		interim.Go(func() {
+			pause(waiting, moment)
+			s.meanwhile(waiting, math.MaxInt64, ready)
+		})
+	}
+	holding, deaf := context.WithCancelCause(ctx)
+	defer deaf(nil)
+	err := s.hold(holding, s.transport, func() {
+		instead()
+		if _, skips := s.transport.(Poll); !skips {
+			s.ears.begin(deaf)
+		}
+	}, connected)
+	s.ears.begin(nil)
+	if cause := context.Cause(holding); errors.Is(cause, errDeaf) {
+		return cause
+	}
+	return err
+}
+
 // meanwhile holds the fallback for a time.
 func (s *Synchronizer) meanwhile(ctx context.Context, d time.Duration, ready func()) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
 	for s.fallback != nil && ctx.Err() == nil {
-		if err := s.hold(ctx, s.fallback, ready); ctx.Err() == nil {
+		if err := s.hold(ctx, s.fallback, func() {}, ready); ctx.Err() == nil {
 			s.logger.Debug("versions not read; trying again", "error", err)
 		}
 		pause(ctx, retryFill)
@@ -68,13 +104,15 @@ func (s *Synchronizer) meanwhile(ctx context.Context, d time.Duration, ready fun
 
 // hold listens until the transport is lost. When it has connected the versions
 // are read anew: what changed while it had not was not heard. The first time
-// that is left to Start, which registers first.
-func (s *Synchronizer) hold(ctx context.Context, t Transport, connected func()) error {
+// that is left to Start, which registers first. before is called when it has
+// connected, connected when the versions have been read, too.
+func (s *Synchronizer) hold(ctx context.Context, t Transport, before, connected func()) error {
 	heard := s.hear
 	if _, skips := t.(Poll); skips {
 		heard = s.find
 	}
 	return t.Listen(ctx, func() error {
+		before()
 		if s.connected.Swap(true) {
 			if err := s.reconnect(ctx); err != nil {
 				return err
@@ -106,6 +144,7 @@ func (s *Synchronizer) Using() string {
 // hear takes up what a transport tells that tells of every version.
 func (s *Synchronizer) hear(versions fhir.DomainVersions) {
 	s.metrics.heard.Add(1)
+	s.ears.hear(versions)
 	for domain, version := range versions {
 		if i := domain.Number(); i >= 0 {
 			s.caches[i].hear(version)

@@ -146,3 +146,75 @@ func TestStartGivesUp(t *testing.T) {
 		}
 	})
 }
+
+// An instance does not wait for a transport that is slow to connect: it polls
+// until then.
+func TestSlowTransport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := newModelDB()
+		store := openStore(db)
+		begun := time.Now()
+		i := launchPolling(t, db, "one", &modelTransport{store: store, late: 20 * time.Second}, store)
+		if took := time.Since(begun); took > 2*moment || i.Using() != "poll" {
+			t.Errorf("started after %v on %q", took, i.Using())
+		}
+		time.Sleep(20 * time.Second)
+		if i.Using() != "model" {
+			t.Errorf("in use is %q", i.Using())
+		}
+		begun = time.Now()
+		db.change(i, []*instance{i})
+		if took := time.Since(begun); took > 30*time.Millisecond {
+			t.Errorf("a change took %v: the interval of poll is 50 ms", took)
+		}
+		i.Close()
+	})
+}
+
+// deafening is a transport that connects, and hears nothing.
+type deafening struct {
+	modelTransport
+	connections atomic.Int64
+	mended      atomic.Bool
+}
+
+func (d *deafening) Listen(ctx context.Context, ready func() error, heard func(fhir.DomainVersions)) error {
+	d.connections.Add(1)
+	if d.mended.Load() {
+		return d.modelTransport.Listen(ctx, ready, heard)
+	}
+	if err := ready(); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// A transport that lives and tells of nothing is noticed by what is read, and
+// only if there was something to tell of.
+func TestDeafTransport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := newModelDB()
+		store := openStore(db)
+		transport := &deafening{modelTransport: modelTransport{store: store}}
+		i := launchPolling(t, db, "one", transport, store)
+		time.Sleep(time.Hour)
+		if n := transport.connections.Load(); n != 1 {
+			t.Errorf("%d connections, though nothing has changed", n)
+		}
+		transport.mended.Store(true)
+		db.change(i, []*instance{i})
+		time.Sleep(2 * deafAfter)
+		if n := transport.connections.Load(); n != 2 {
+			t.Errorf("%d connections after a change it did not hear of", n)
+		}
+		for range 20 {
+			db.change(i, []*instance{i})
+			time.Sleep(deafAfter)
+		}
+		if n := transport.connections.Load(); n != 2 || i.Using() != "model" {
+			t.Errorf("%d connections, though it hears now; in use is %q", n, i.Using())
+		}
+		i.Close()
+	})
+}

@@ -57,6 +57,7 @@ type Synchronizer struct {
 	using     atomic.Value  // string: the name of the transport in use
 	connected atomic.Bool   // a transport has been, once
 	joined    chan struct{} // closed when the instance is a member
+	ears      ears
 
 	told    chan struct{}
 	fresh   fresh
@@ -203,6 +204,7 @@ func (s *Synchronizer) Probe(ctx context.Context) error {
 		}
 		if !lapsed {
 			s.learn(state, at)
+			s.ears.compare(state.Versions, s.clock())
 			return nil
 		}
 	}

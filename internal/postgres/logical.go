@@ -21,19 +21,22 @@ const (
 	// slotPatience is how long the making of a slot may take: it waits for the
 	// writing transactions under way.
 	slotPatience = 30 * time.Second
-	// slotSilence is after how much silence of this instance, in milliseconds, the
-	// server drops its slot, with the WAL that it holds back.
-	slotSilence = "10000"
+	// slotSilence is after how much silence of this instance the server drops its
+	// slot, with the WAL that it holds back.
+	slotSilence = 10 * time.Second
 	// helloPrefix marks the messages of Logical.test.
 	helloPrefix = "starling_test"
 )
 
 // Logical is the transport `logical` of a store: logical replication of the
 // table of versions alone, from a temporary slot, which ends with its connection.
-func (s *Store) Logical() Logical { return Logical{s} }
+func (s *Store) Logical() Logical { return Logical{s, slotSilence} }
 
 // Logical implements cache.Transport.
-type Logical struct{ store *Store }
+type Logical struct {
+	store   *Store
+	silence time.Duration
+}
 
 // Name implements cache.Transport.
 func (Logical) Name() string { return "logical" }
@@ -43,7 +46,7 @@ func (l Logical) Listen(ctx context.Context, ready func() error, changed func(fh
 	if err := l.publish(ctx); err != nil {
 		return err
 	}
-	conn, err := l.store.listener(ctx, map[string]string{"replication": "database", "wal_sender_timeout": slotSilence})
+	conn, err := l.store.listener(ctx, map[string]string{"replication": "database", "wal_sender_timeout": strconv.FormatInt(l.silence.Milliseconds(), 10)})
 	if err != nil {
 		return unheard(err, "no connection for replication (it needs a role with REPLICATION, a free place of max_wal_senders, and to go past any pooler, with --listen-database-url)")
 	}

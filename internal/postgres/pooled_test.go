@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"sync"
@@ -99,6 +100,41 @@ func nobodyListens(t *testing.T, pooled string) {
 		seen[backend] = true
 	}
 	t.Logf("%d server connections looked at", len(seen))
+}
+
+// Why a listener must not ask itself: in transaction mode LISTEN seems to work for
+// one that notifies over its own connection, and is deaf to all others.
+func TestListenSeemsToWork(t *testing.T) {
+	pooled := postgrestest.Pooler(t, postgrestest.New(t), "transaction")
+	conn, err := pgx.Connect(t.Context(), pooled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	if _, err := conn.Exec(t.Context(), `LISTEN seems`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), `NOTIFY seems, 'own'`); err != nil {
+		t.Fatal(err)
+	}
+	waiting, cancel := context.WithTimeout(t.Context(), testPatience)
+	defer cancel()
+	if n, err := conn.WaitForNotification(waiting); err != nil || n.Payload != "own" {
+		t.Errorf("%v, %v", n, err)
+	}
+	other, err := pgx.Connect(t.Context(), pooled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close(context.Background()) }()
+	if _, err := other.Exec(t.Context(), `NOTIFY seems, 'other'`); err != nil {
+		t.Fatal(err)
+	}
+	shortly, cancel := context.WithTimeout(t.Context(), listenPatience)
+	defer cancel()
+	if n, err := conn.WaitForNotification(shortly); err == nil {
+		t.Errorf("%v", n)
+	}
 }
 
 // A pooler in statement mode has no transactions: that is said at once.

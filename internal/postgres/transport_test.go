@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"starling/internal/cache"
 	"starling/internal/fhir"
 	"starling/internal/postgres/postgrestest"
@@ -20,7 +18,7 @@ func transports(s *Store) []cache.Transport {
 	return []cache.Transport{s.Notify(), s.Logical(), cache.NewPoll(s, 20*time.Millisecond, time.Minute)}
 }
 
-// patience is how long a test waits for what has to come.
+// testPatience is how long a test waits for what has to come.
 const testPatience = 30 * time.Second
 
 // hearing is a transport at work.
@@ -246,32 +244,6 @@ func terminate(t *testing.T, s *Store) (backends []int32) {
 		t.Fatal(err)
 	}
 	return backends
-}
-
-// What logical replication needs and does not find is told, by its name.
-func TestLogicalNeeds(t *testing.T) {
-	url := postgrestest.New(t)
-	s := open(t, url)
-	role := "plain_" + strings.ToLower(strings.ReplaceAll(t.Name(), "/", "_"))
-	for _, sql := range []string{`DROP ROLE IF EXISTS ` + role, `CREATE ROLE ` + role + ` LOGIN`} {
-		if _, err := s.reserve.Exec(t.Context(), sql); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Cleanup(func() {
-		if _, err := s.reserve.Exec(context.Background(), `DROP ROLE `+role); err != nil {
-			t.Error(err)
-		}
-	})
-	config, err := pgx.ParseConfig(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.listenURL = strings.Replace(url, config.User+"@", role+"@", 1)
-	err = s.Logical().Listen(t.Context(), func() error { return nil }, func(fhir.DomainVersions) {})
-	if !errors.Is(err, fhir.ErrUnheard) || !strings.Contains(err.Error(), "REPLICATION") {
-		t.Errorf("a role without REPLICATION: %v", err)
-	}
 }
 
 // A database that listens elsewhere than it notifies is found out.
