@@ -51,7 +51,7 @@ func (c *Config) runCell(ctx context.Context, d *deployment, free chan *lane, ki
 	}
 	return &Cell{
 		Instances: len(d.instances), Rate: rate, Load: kind,
-		Requests: measured.Total.Requests, Errors: measured.Total.Errors, RPS: measured.Total.RPS, Latency: measured.Total.Latency,
+		Requests: measured.Total.Requests, Errors: measured.Total.Errors - measured.Unsent, Unsent: measured.Unsent, RPS: measured.Total.RPS, Latency: measured.Total.Latency,
 		ServerCPU: process(measured, serversName).CPUPerRequest, PostgreSQLCPU: process(measured, postgresqlName).CPUPerRequest,
 		WALBytes: counted.wal, Connections: counted.connections, Notifications: counted.notifications,
 		Changes: changes.result(),

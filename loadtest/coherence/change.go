@@ -47,7 +47,7 @@ type changer struct {
 	free     chan *lane
 	rate     float64
 	lease    time.Duration
-	from, to time.Time // the measured time, by when a change was due
+	from, to time.Time // the measured time, by when a change was sent
 
 	mu                                  sync.Mutex
 	waiting, async, applied, resolution []time.Duration
@@ -67,14 +67,16 @@ func (c *changer) run(ctx context.Context) {
 	for n := 0; ctx.Err() == nil; n++ {
 		due := start.Add(time.Duration(n) * interval)
 		time.Sleep(time.Until(due))
-		if !time.Now().Before(c.to) {
+		l := <-c.free
+		sent := time.Now()
+		if !sent.Before(c.to) {
+			c.free <- l
 			break
 		}
-		l := <-c.free
 		looked := n%every == 0
 		waits := n/every%4 == 3
 		under.Go(func() {
-			c.change(ctx, l, n, waits, looked, !due.Before(c.from))
+			c.change(ctx, l, n, waits, looked, !sent.Before(c.from))
 			c.free <- l
 		})
 	}

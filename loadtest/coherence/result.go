@@ -59,10 +59,13 @@ type Cell struct {
 	Load      string  `json:"load"`
 	Run       int     `json:"run"` // from 1
 
-	Requests int64          `json:"requests"`
-	Errors   int64          `json:"errors"`
-	RPS      float64        `json:"rps"`
-	Latency  record.Latency `json:"latency"` // of the CRUD requests
+	Requests int64 `json:"requests"`
+	Errors   int64 `json:"errors"`
+	// Unsent counts requests of the light load that were due and could not be sent
+	// before the end, since the servers did not keep up.
+	Unsent  int64          `json:"unsent"`
+	RPS     float64        `json:"rps"`
+	Latency record.Latency `json:"latency"` // of the CRUD requests
 
 	// CPU a CRUD request; what changes of system resources cost is in it.
 	ServerCPU     float64 `json:"serverCPU"`

@@ -69,7 +69,7 @@ func (r *Result) coherence() section {
 			lookAgain, r.Options.LightRate, r.Options.LeaseSeconds),
 		Head: []string{
 			"load", "servers", "transport", "changes/s", "of these acknowledged", "applied P50 ms", "P99 ms", "max ms", "one look P50 ms",
-			"answer without waiting P50 ms", "P99 ms", "answer after waiting P50 ms", "P99 ms", "late", "stale",
+			"answer without waiting P50 ms", "P99 ms", "answer after waiting P50 ms", "P99 ms", "CRUD P99 ms", "CRUD not sent in time", "late", "stale",
 		},
 	}
 	for _, load := range []string{LightLoad, FullLoad} {
@@ -93,6 +93,8 @@ func (r *Result) coherence() section {
 				of(func(c Changes) float64 { return c.Async.P99 }),
 				of(func(c Changes) float64 { return c.Waiting.P50 }),
 				of(func(c Changes) float64 { return c.Waiting.P99 }),
+				spreadOf(group, func(c *Cell) float64 { return c.Latency.P99 }).text("%.1f"),
+				sum(group, func(c *Cell) int64 { return c.Unsent }),
 				sum(group, func(c *Cell) int64 { return c.Changes.Late }) + " of " + sum(group, func(c *Cell) int64 { return c.Changes.Looked }),
 				sum(group, func(c *Cell) int64 { return c.Changes.Stale }) + " of " + sum(group, func(c *Cell) int64 { return c.Changes.Looks }),
 			})
