@@ -1,6 +1,8 @@
 package validation
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"starling/internal/fhir"
@@ -54,7 +56,7 @@ func (r *run) bound(n element.Node, typeName string, b *binding) {
 		if system != "" {
 			system += "|"
 		}
-		r.add(n, severity, fhir.IssueCodeInvalid, "", "the code %s is not in the %s value set %s", quote(system+code), kind, b.valueSet)
+		r.add(n, severity, fhir.IssueCodeInvalid, "", "the code %s is not in the %s value set %s%s", quote(system+code), kind, b.valueSet, r.validator.listed(b.valueSet))
 		return
 	}
 	first := n.Get("coding").At(0)
@@ -64,6 +66,18 @@ func (r *run) bound(n element.Node, typeName string, b *binding) {
 	}
 	r.add(n, severity, fhir.IssueCodeInvalid, "", "no coding is in the %s value set %s; the first is %s|%s",
 		kind, b.valueSet, shorten(first.Get("system").Str()), shorten(first.Get("code").Str()))
+}
+
+// maxListed is the most codes of a value set that an issue lists.
+const maxListed = 12
+
+// listed lists the codes of one of the specification's value sets that has few.
+func (v *Validator) listed(valueSet string) string {
+	codes, ok := v.registry.Codes(valueSet)
+	if !ok || len(codes) == 0 || len(codes) > maxListed {
+		return ""
+	}
+	return ", which has " + strings.Join(slices.Sorted(maps.Keys(codes)), ", ")
 }
 
 // expressionLanguages is a value set of a few codes and all MIME types, which

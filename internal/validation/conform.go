@@ -53,12 +53,15 @@ func (r *run) conform(p *profile, item fhirpath.Item) {
 		return
 	}
 	r.depth++
+	by := r.by
+	r.by = p.url
 	limits := r.environment().Limits
 	if p.clients {
 		r.env.Limits = r.limits(fhirpath.UserLimits)
 	}
 	r.meets(p.root, item)
 	r.env.Limits = limits
+	r.by = by
 	r.depth--
 }
 

@@ -21,10 +21,10 @@ var rightlyRefused = map[string]string{
 	"ActivityDefinition-heart-valve-replacement":   "txt-2",
 	"EventDefinition-example":                      "txt-2",
 	"Questionnaire-zika-virus-exposure-assessment": "txt-2",
-	"DeviceMetric-example":                         "the reference is to a DeviceDefinition",
-	"DeviceUseStatement-example":                   "the reference is to a Procedure",
-	"MedicationRequest-medrx0301":                  "the reference is to a Practitioner",
-	"Observation-clinical-gender":                  "the reference is to a Encounter",
+	"DeviceMetric-example":                         "the reference is to the type DeviceDefinition",
+	"DeviceUseStatement-example":                   "the reference is to the type Procedure",
+	"MedicationRequest-medrx0301":                  "the reference is to the type Practitioner",
+	"Observation-clinical-gender":                  "the reference is to the type Encounter",
 	"Bundle-types":                                 "may not be used here",   // extensions beside the context published for them
 	"Basic-referral":                               "the modifier extension", // policy: unknown ones are refused
 }

@@ -44,10 +44,11 @@ func (r *run) add(n element.Node, severity fhir.Severity, code fhir.IssueType, k
 	if r.probing > 0 {
 		return
 	}
-	r.issues = append(r.issues, fhir.Issue{
-		Severity: severity, Code: code, Expression: r.location(n), Constraint: key,
-		Diagnostics: fmt.Sprintf(format, args...),
-	})
+	text := fmt.Sprintf(format, args...)
+	if r.by != "" {
+		text += " (profile " + shortenTo(r.by, 200) + ")"
+	}
+	r.issues = append(r.issues, fhir.Issue{Severity: severity, Code: code, Expression: r.location(n), Constraint: key, Diagnostics: text})
 }
 
 // issueBelow reports an error in an element that a value lacks.

@@ -10,11 +10,11 @@ import (
 
 // The faults of a narrative (https://hl7.org/fhir/R4/narrative.html#xhtml).
 var (
-	narrativeRoot      = &fault{fhir.IssueValue, `a narrative must be one <div xmlns="http://www.w3.org/1999/xhtml"> element`}
-	narrativeMalformed = &fault{fhir.IssueValue, "the narrative is not well-formed XML"}
-	narrativeElement   = &fault{fhir.IssueInvariant, "txt-1: the narrative has an element that is not allowed"}
-	narrativeAttribute = &fault{fhir.IssueInvariant, "txt-1: the narrative has an attribute that is not allowed"}
-	narrativeEmpty     = &fault{fhir.IssueInvariant, "txt-2: the narrative has no content"}
+	narrativeRoot      = &fault{code: fhir.IssueValue, message: `a narrative must be one <div xmlns="http://www.w3.org/1999/xhtml"> element`}
+	narrativeMalformed = &fault{code: fhir.IssueValue, message: "the narrative is not well-formed XML"}
+	narrativeElement   = &fault{code: fhir.IssueInvariant, key: "txt-1", message: "the narrative has an element that is not allowed"}
+	narrativeAttribute = &fault{code: fhir.IssueInvariant, key: "txt-1", message: "the narrative has an attribute that is not allowed"}
+	narrativeEmpty     = &fault{code: fhir.IssueInvariant, key: "txt-2", message: "the narrative has no content"}
 )
 
 const xhtmlNamespace = "http://www.w3.org/1999/xhtml"
@@ -129,7 +129,7 @@ func (x *xhtml) startTag() *fault {
 	case !x.rooted && name != "div":
 		return narrativeRoot
 	case !narrativeElements[name]:
-		return narrativeElement
+		return narrativeElement.about(name)
 	}
 	x.content = x.content || name == "img"
 	namespace, f := x.attributes()
@@ -166,7 +166,7 @@ func (x *xhtml) attributes() (namespace string, f *fault) {
 		case !ok, slices.Contains(names, name):
 			return "", narrativeMalformed
 		case !narrativeAttributes[name]:
-			return "", narrativeAttribute
+			return "", narrativeAttribute.about(name)
 		}
 		names = append(names, name)
 		if name == "xmlns" {

@@ -18,12 +18,20 @@ type primitive struct {
 type fault struct {
 	code    fhir.IssueType
 	message string
+	key     string // of an invariant
+}
+
+// about is the fault with what it is about.
+func (f *fault) about(what string) *fault {
+	of := *f
+	of.message += ": " + shorten(what)
+	return &of
 }
 
 // format makes the check of a format: what accepts does not accept is not what
 // was expected.
 func format(accepts func(string) bool, expected string) func(string) *fault {
-	wrong := &fault{fhir.IssueInvalid, "expected " + expected}
+	wrong := &fault{code: fhir.IssueInvalid, message: "expected " + expected}
 	return func(text string) *fault {
 		if accepts(text) {
 			return nil

@@ -99,7 +99,7 @@ func TestProfiles(t *testing.T) {
 				t.Errorf("good: %s: %s", issue.Expression, issue.Diagnostics)
 			}
 			issues := onlyErrors(v.ValidateProfile(fhir.ResourceType(test.typeName), parse(t, test.bad), []string{profileURL}, ""))
-			if len(issues) != 1 || !strings.Contains(issues[0].Diagnostics, test.contains) {
+			if len(issues) != 1 || !strings.Contains(issues[0].Diagnostics, test.contains) || !strings.HasSuffix(issues[0].Diagnostics, "(profile "+profileURL+")") {
 				t.Errorf("bad: %v; want one with %q", issues, test.contains)
 			}
 		})

@@ -38,7 +38,7 @@ func (v *Validator) targets(profiles []string) *targets {
 	if len(t.types) == 0 {
 		return nil
 	}
-	t.names = strings.Join(keys(t.types), ", ")
+	t.names = oneOf(keys(t.types))
 	return &t
 }
 
@@ -50,7 +50,7 @@ func (t *targets) rule(r *run, n element.Node) {
 		return
 	}
 	if !t.types[name] {
-		r.issue(n, fhir.IssueInvalid, "the reference is to a %s, expected %s", name, t.names)
+		r.issue(n, fhir.IssueInvalid, "the reference is to the type %s, expected %s", name, t.names)
 		return
 	}
 	if target.Exists() && len(t.profiles) > 0 && len(t.profiles) == len(t.types) && r.depth < maxProfiles && !r.bundle.Same(target) {
@@ -143,4 +143,12 @@ func (v *Validator) typeInReference(reference string) string {
 		return ""
 	}
 	return name
+}
+
+// oneOf joins alternatives: "a, b or c".
+func oneOf(all []string) string {
+	if len(all) < 2 {
+		return strings.Join(all, "")
+	}
+	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
 }

@@ -41,6 +41,7 @@ type run struct {
 	started     time.Time
 	tooCostly   bool
 	depth       int                  // of profiles within profiles
+	by          string               // the profile by which is checked, "" for the type
 	conforming  map[conformance]bool // asked before, in conformsTo
 	reported    map[conformance]bool // by conform, deep within profiles
 }
@@ -239,6 +240,10 @@ func (r *run) value(parent, n element.Node, m *member, items []fhirpath.Item) {
 			return
 		}
 	case memberExtra:
+		if !m.slot.list && hasIDAlone(n) && !parent.Get(m.beside).Exists() {
+			r.breach(n, fhir.IssueInvariant, "ele-1", "%s has an id, but neither a value nor children", m.slot.element.Path)
+			return
+		}
 		r.element(n, m, r.validator.shapeOf("Element"), fhirpath.Item{})
 	case memberResource:
 		r.inner(parent, n, m)
@@ -315,7 +320,11 @@ func (r *run) primitive(n element.Node, m *member) bool {
 		return true
 	}
 	if fault := p.fault(n.Literal()); fault != nil {
-		r.issue(n, fault.code, "%s is %s: %s", m.slot.element.Path, describe(n), fault.message)
+		if fault.key != "" {
+			r.breach(n, fault.code, fault.key, "%s in %s, which is %s", fault.message, m.slot.element.Path, describe(n))
+		} else {
+			r.issue(n, fault.code, "%s is %s: %s", m.slot.element.Path, describe(n), fault.message)
+		}
 		return false
 	}
 	if m.link && n.Raw()[1] == '#' {

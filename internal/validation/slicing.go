@@ -286,7 +286,7 @@ func (r *run) slices(c *constraint, parent element.Node, values []fhirpath.Item)
 		in := r.sliceOf(c, values[i])
 		switch {
 		case in < 0 && c.slicing.rules == "closed":
-			r.issue(at(values[i]), fhir.IssueStructure, "%s allows only the slices it names (%s); this value is in none of them", c.path, c.sliceNames())
+			r.issue(at(values[i]), fhir.IssueStructure, "%s allows only the slices it names (%s); the value %s is in none of them", c.path, shortenTo(c.sliceNames(), 300), show(at(values[i])))
 		case in < 0:
 			open = true
 		case c.slicing.rules == "openAtEnd" && open:

@@ -11,8 +11,8 @@ import (
 const maxString = 1 << 20
 
 var (
-	stringTooLong = &fault{fhir.IssueTooLong, "a string may have at most 1048576 characters"}
-	stringControl = &fault{fhir.IssueInvalid, "control characters other than tab, carriage return and line feed are not allowed"}
+	stringTooLong = &fault{code: fhir.IssueTooLong, message: "a string may have at most 1048576 characters"}
+	stringControl = &fault{code: fhir.IssueInvalid, message: "control characters other than tab, carriage return and line feed are not allowed"}
 )
 
 func stringFault(s string) *fault {

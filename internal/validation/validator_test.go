@@ -105,7 +105,7 @@ func TestRefuses(t *testing.T) {
 		{"empty reference", patient + `"managingOrganization":{}}`, fhir.IssueStructure, "Patient.managingOrganization", "is an empty object"},
 
 		{"two types of a choice", observation + `"valueString":"x","valueInteger":1}`, fhir.IssueStructure, "Observation.value.ofType(integer)", "valueString and valueInteger are both present"},
-		{"two types of a choice, one by its extension", observation + `"valueString":"x","_valueInteger":{"id":"x"}}`, fhir.IssueStructure, "Observation.value.ofType(integer)", "valueString and _valueInteger are both present"},
+		{"two types of a choice, one by its extension", observation + `"valueString":"x","_valueInteger":{"extension":[{"url":"http://a","valueCode":"b"}]}}`, fhir.IssueStructure, "Observation.value.ofType(integer)", "valueString and _valueInteger are both present"},
 		{"required element", `{"resourceType":"Observation","status":"final"}`, fhir.IssueRequired, "Observation.code", "Observation.code is required, but missing"},
 		{"required nested element", patient + `"link":[{"other":{"display":"x"}}]}`, fhir.IssueRequired, "Patient.link[0].type", "Patient.link.type is required"},
 		{"required choice", `{"resourceType":"MedicationRequest","status":"active","intent":"order","subject":{"display":"x"}}`, fhir.IssueRequired, "MedicationRequest.medication", "MedicationRequest.medication[x] is required"},
@@ -132,6 +132,9 @@ func TestRefuses(t *testing.T) {
 		{"extension of a primitive", patient + `"_birthDate":{"extension":[{"url":"http://a"}]}}`, fhir.IssueExtension, "Patient.birthDate.extension[0]", "neither"},
 		{"element that `_name` has not", patient + `"_birthDate":{"value":"x"}}`, fhir.IssueStructure, "Patient.birthDate.value", `Element has no element "value"`},
 
+		{"a primitive that has an id alone", patient + `"_birthDate":{"id":"x"}}`, fhir.IssueInvariant, "Patient.birthDate", "ele-1"},
+		{"a code of few", patient + `"gender":"man"}`, fhir.IssueCodeInvalid, "Patient.gender", "which has female, male, other, unknown"},
+		{"an element of a narrative", patient + `"text":{"status":"generated","div":"<div xmlns=\"http://www.w3.org/1999/xhtml\"><script>x</script></div>"}}`, fhir.IssueInvariant, "Patient.text.div", "txt-1: the narrative has an element that is not allowed: script"},
 		{"contained without an id", patient + `"contained":[{"resourceType":"Organization","name":"x"}]}`, fhir.IssueInvalid, "Patient.contained[0]", "must have an id"},
 		{"contained resource", patient + `"extension":[{"url":"http://a","valueReference":{"reference":"#o"}}],"contained":[{"id":"o","resourceType":"Organization","name":"x","nam":"x"}]}`, fhir.IssueStructure, "Patient.contained[0].nam", "Organization has no element"},
 		{"contained in a contained", patient + `"managingOrganization":{"reference":"#o"},"contained":[{"resourceType":"Organization","id":"o","name":"x","contained":[{"resourceType":"Basic","code":{"text":"x"}}]}]}`, fhir.IssueInvariant, "Patient.contained[0].contained[0]", "dom-2"},

@@ -20,10 +20,16 @@ func (s *Search) IsSpecified(url string) bool { return s.registry.SearchParamete
 // Check says why a parameter could not be served beside those that s serves:
 // nothing if it could. The issues name the elements at fault.
 func (s *Search) Check(d *definition.SearchParameter) []fhir.Issue {
-	if issues := s.CheckAgain(d); len(issues) > 0 {
+	issues := s.CheckAgain(d)
+	for i := range issues {
+		if issues[i].Code != fhir.IssueDuplicate {
+			return issues
+		}
+	}
+	if d.Expression == "" {
 		return issues
 	}
-	return s.checkExpression(d)
+	return append(issues, s.checkExpression(d)...)
 }
 
 // CheckAgain is Check for a parameter that has passed it beside others: its
