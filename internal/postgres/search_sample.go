@@ -40,8 +40,10 @@ func (s *Store) sample(ctx context.Context, conn *pgx.Conn, query *fhir.SearchQu
 	if candidates == `` {
 		return t, false, nil
 	}
-	b.write(`SELECT count(*), coalesce(array_agg(d.rid) FILTER (WHERE (hashint8(d.rid) & 2147483647) %
-		greatest(1, (SELECT reltuples FROM pg_class WHERE oid = 'resource'::regclass)::bigint / `, b.arg(s.sampling.of), `::bigint) = 0), '{}') FROM (`, candidates, `) d`)
+	// Before the first ANALYZE nobody knows how many resources there are; then the sample
+	// is of the first.
+	b.write(`SELECT count(*), coalesce((array_agg(d.rid) FILTER (WHERE (hashint8(d.rid) & 2147483647) %
+		greatest(1, (SELECT reltuples FROM pg_class WHERE oid = 'resource'::regclass)::bigint / `, b.arg(s.sampling.of), `::bigint) = 0))[1:`, b.arg(int32(s.sampling.mostLooked)), `], '{}') FROM (`, candidates, `) d`)
 	var all int64
 	var rids []int64
 	if err := conn.QueryRow(ctx, b.String(), b.args...).Scan(&all, &rids); err != nil {
