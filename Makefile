@@ -89,7 +89,8 @@ search-bench: build ## Search in 50,000 and 500,000 resources of the server at S
 sync-bench: build ## Measure what keeping caches in step costs, by transport and servers (QUICK=1, SYNC_OUT=dir, SYNC_FLAGS=…)
 	bin/loadtest sync $(if $(QUICK),--quick) --out $(SYNC_OUT) $(SYNC_FLAGS)
 
-robustness: build ## Put servers through faults for DURATION (10m) and check what they answered (TRANSPORT=notify, SEED=n)
+robustness: build ## Lose a thousand connections of each transport, then put servers through faults for DURATION (10m) and check what they answered (TRANSPORT=notify, SEED=n)
+	TEST_RECONNECTS=1000 go test -count=1 -run TestReconnections -v ./internal/postgres
 	bin/loadtest sync --faults --lease 1s --transports $(TRANSPORT) --duration $(DURATION) --out $(FAULTS_OUT) $(if $(SEED),--seed $(SEED))
 
 definitions-check: ## Rebuild the embedded definitions and units from their sources and compare

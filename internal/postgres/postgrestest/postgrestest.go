@@ -49,7 +49,7 @@ func New(t testing.TB) string {
 	}
 	name := "test_" + strings.ToLower(rand.Text())
 	execute(t, server.url, `CREATE DATABASE `+name+` TEMPLATE template0 ENCODING 'UTF8'`)
-	t.Cleanup(func() { execute(t, server.url, `DROP DATABASE `+name+` WITH (FORCE)`) })
+	t.Cleanup(func() { drop(t, name) })
 	u, err := url.Parse(server.url)
 	if err != nil {
 		t.Fatal(err)
@@ -89,6 +89,28 @@ func start() {
 		_ = running.Stop()
 		_ = os.RemoveAll(dir)
 	}
+}
+
+// dropWithin is how long a database may be in use after its test.
+const dropWithin = 20 * time.Second
+
+// drop drops a database. A replication slot that has just been left is in use for
+// another moment, whatever FORCE says.
+func drop(t testing.TB, name string) {
+	ctx, cancel := context.WithTimeout(context.Background(), dropWithin)
+	defer cancel()
+	for used := true; used && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
+		conn, err := pgx.Connect(ctx, server.url)
+		if err != nil {
+			break // said below
+		}
+		err = conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_replication_slots WHERE database = $1)`, name).Scan(&used)
+		_ = conn.Close(ctx)
+		if err != nil {
+			break
+		}
+	}
+	execute(t, server.url, `DROP DATABASE `+name+` WITH (FORCE)`)
 }
 
 func execute(t testing.TB, url, sql string) {
