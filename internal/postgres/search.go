@@ -25,23 +25,25 @@ const (
 func (s *Store) Search(ctx context.Context, query *fhir.SearchQuery) (*fhir.SearchPage, error) {
 	var page *fhir.SearchPage
 	err := s.limited(ctx, func(ctx context.Context) error {
+		var known *fhir.SearchQuery
 		var sizes sizes
 		err := s.withConn(ctx, func(conn *pgx.Conn) (err error) {
-			if query, err = s.awareOfContained(ctx, conn, query); err != nil {
+			// query stays as it is: this may run again.
+			if known, err = s.awareOfContained(ctx, conn, query); err != nil {
 				return err
 			}
-			sizes, err = s.sizesOf(ctx, conn, query)
+			sizes, err = s.sizesOf(ctx, conn, known)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		total, err := s.total(ctx, query, sizes)
+		total, err := s.total(ctx, known, sizes)
 		if err != nil {
 			return err
 		}
 		return s.withConn(ctx, func(conn *pgx.Conn) (err error) {
-			page, err = s.search(ctx, conn, query, sizes, total)
+			page, err = s.search(ctx, conn, known, sizes, total)
 			return err
 		})
 	})

@@ -81,3 +81,56 @@ func waitUntilNoneRuns(t *testing.T, s *Store, text string) {
 		}
 	}
 }
+
+// A search that is pushed out while it looks for contained resources runs again
+// as it was asked.
+func TestSearchPushedOutRunsAgain(t *testing.T) {
+	s, err := Open(t.Context(), Config{URL: postgrestest.New(t), SearchTimeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	do(t, s, patient("p", `,"active":true`))
+	// Others wait, and no slow place is free.
+	s.lanes.waiting.Add(1)
+	for range cap(s.lanes.slow) {
+		s.lanes.slow <- struct{}{}
+	}
+	again := make(chan struct{})
+	s.lanes.again = func() { close(again) }
+	lock, err := s.reserve.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lock.Exec(t.Context(), `LOCK TABLE search_key`); err != nil {
+		t.Fatal(err)
+	}
+	answer := make(chan error, 1)
+	go func() {
+		query := &fhir.SearchQuery{
+			Types: []fhir.ResourceType{"Observation"}, Count: 1,
+			Criteria: fhir.Chain{Param: "subject", Type: "Patient", Criterion: fhir.IDIn{"p"}},
+		}
+		_, err := s.Search(t.Context(), query)
+		answer <- err
+	}()
+	for _, running := range []int{1, 0} { // until it was pushed out
+		for start := time.Now(); len(s.lanes.all) != running && time.Since(start) < time.Minute; {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	<-s.lanes.slow
+	select {
+	case <-again:
+	case err := <-answer:
+		t.Fatalf("the search was not pushed out: %v", err)
+	case <-time.After(time.Minute):
+		t.Fatal("the search does not run again")
+	}
+	if err := lock.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-answer; err != nil {
+		t.Fatal(err)
+	}
+}
