@@ -13,6 +13,10 @@ import (
 // one in a URL: no prefix of a modifier, chain or control.
 var codeText = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
+// mostBranches is how many paths an expression may join: each is evaluated by
+// itself on every resource. The specification's longest have one for each type.
+const mostBranches = 500
+
 // IsSpecified reports whether a url is that of one of the specification's
 // parameters. A stored copy of one changes nothing.
 func (s *Search) IsSpecified(url string) bool { return s.registry.SearchParameterByURL(url) != nil }
@@ -79,6 +83,9 @@ func (s *Search) CheckAgain(d *definition.SearchParameter) []fhir.Issue {
 func (s *Search) checkExpression(d *definition.SearchParameter) []fhir.Issue {
 	fault := func(text string) []fhir.Issue {
 		return []fhir.Issue{{Severity: fhir.SeverityError, Code: fhir.IssueBusinessRule, Diagnostics: text, Expression: "SearchParameter.expression"}}
+	}
+	if len(branches(d.Expression)) > mostBranches {
+		return fault("The expression joins more than " + strconv.Itoa(mostBranches) + " paths by |.")
 	}
 	named := *d
 	if named.Generation == "" {

@@ -242,6 +242,10 @@ func (c *compiler) take(root *step, p *parameter, at place) {
 	if read == nil {
 		return
 	}
+	s := root.at(at.way)
+	if slices.ContainsFunc(s.takes, func(t *take) bool { return slices.Contains(p.elements, t) }) {
+		return // The expression names the path twice.
+	}
 	t := &take{param: p.code, typ: at.typ, element: at.element, read: read}
 	if p.definition.Type == "token" && at.typ == "code" {
 		t.implied = c.search.impliedBy(at.element.Binding)
@@ -253,7 +257,6 @@ func (c *compiler) take(root *step, p *parameter, at place) {
 	}
 	p.elements = append(p.elements, t)
 	p.ways = append(p.ways, wayText(at))
-	s := root.at(at.way)
 	s.takes = append(s.takes, t)
 }
 

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,5 +79,35 @@ func TestCustomParameter(t *testing.T) {
 	}
 	if _, _, err := base.Plan([]fhir.ResourceType{"Patient"}, "town=bonn", true, ""); err == nil {
 		t.Error("the search it was derived from has it, too")
+	}
+}
+
+// A path that is named twice gives its values once, and there is an end to how
+// many paths there may be: each costs every write.
+func TestCustomParameterOfManyPaths(t *testing.T) {
+	const path = "Patient.address.city"
+	of := func(paths ...string) *definition.SearchParameter {
+		return customParameter(t, strings.Replace(cityParameter, path, strings.Join(paths, " | "), 1), "town.1")
+	}
+	base := New(definition.R4())
+	twice := of(slices.Repeat([]string{path}, 2)...)
+	if issues := base.Check(twice); len(issues) > 0 {
+		t.Fatal(issues)
+	}
+	tree, err := element.Parse([]byte(`{"resourceType":"Patient","address":[{"city":"Bonn"}]}`), element.DefaultLimits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	only := base.Only([]*definition.SearchParameter{twice})
+	if p, err := only.parameters("Patient"); err != nil || len(p.byCode["town"].elements) != 1 {
+		t.Errorf("%v %v", p, err)
+	}
+	if index, err := only.Index("Patient", tree.Root(), ""); err != nil || len(index.Strings) != 1 {
+		t.Errorf("%v %v", index, err)
+	}
+	for _, path := range []string{path, "Patient.address.first().city"} {
+		if issues := base.Check(of(slices.Repeat([]string{path}, mostBranches+1)...)); len(issues) != 1 || issues[0].Expression != "SearchParameter.expression" {
+			t.Errorf("%d times %s: %v", mostBranches+1, path, issues)
+		}
 	}
 }
