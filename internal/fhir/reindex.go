@@ -7,6 +7,9 @@ import "context"
 type ParameterState struct {
 	Param string // names its values in an Index
 	Types []ResourceType
+	// Version is that of the SearchParameter, whose versions may have the same
+	// values, one after the other.
+	Version int64
 	// Done resources of about Total have been looked at.
 	Done, Total int64
 	Complete    bool
@@ -17,11 +20,14 @@ type ReindexStore interface {
 	// ParameterStates lists the parameters that were ever asked for.
 	ParameterStates(ctx context.Context) ([]ParameterState, error)
 	// KeepParameters makes the states be those of the parameters given: others
-	// are forgotten, new ones have nothing done.
+	// are forgotten, new ones have nothing done, nor have those of which a version
+	// was left out, since it may have had other values. A lower version changes
+	// nothing.
 	KeepParameters(ctx context.Context, params []ParameterState) error
 	// IndexParameters adds the values of these parameters, which index gives, to all
 	// resources that may have been written by an instance that did not know them,
-	// and goes on where it was left. false: another instance is at it.
+	// and goes on where it was left. false: another instance is at it. It fails with
+	// ErrStale when the states are changed meanwhile.
 	IndexParameters(ctx context.Context, params []string, index func(*Resource) (*Index, error)) (bool, error)
 	// Reindex replaces the index of all current resources of types; progress hears
 	// how many are done, and of about how many. It goes on where one of the same

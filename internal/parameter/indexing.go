@@ -103,7 +103,8 @@ func (x *Indexing) Note(d *definition.SearchParameter) string {
 	if d.Generation == "" {
 		return ""
 	}
-	return x.Progress.text(d.Param())
+	_, set := x.Current()
+	return x.Progress.text(d.Param(), set.versions[d.Param()])
 }
 
 // Revision changes with whatever the CapabilityStatement says of search

@@ -15,9 +15,13 @@ type Progress struct {
 	revision atomic.Int64 // raised by each change
 }
 
-func (p *Progress) of(param string) fhir.ParameterState {
+// of gives the state of a version of a parameter. That of the version before serves,
+// too: it had the same values.
+func (p *Progress) of(param string, version int64) fhir.ParameterState {
 	if states := p.states.Load(); states != nil {
-		return (*states)[param]
+		if state := (*states)[param]; state.Version+1 >= version {
+			return state
+		}
 	}
 	return fhir.ParameterState{}
 }
@@ -25,7 +29,7 @@ func (p *Progress) of(param string) fhir.ParameterState {
 func (p *Progress) learn(all []fhir.ParameterState) {
 	next, changed := make(map[string]fhir.ParameterState, len(all)), false
 	for _, state := range all {
-		old := p.of(state.Param)
+		old := p.of(state.Param, 0)
 		changed = changed || old.Done != state.Done || old.Total != state.Total || old.Complete != state.Complete
 		next[state.Param] = state
 	}
@@ -36,8 +40,8 @@ func (p *Progress) learn(all []fhir.ParameterState) {
 }
 
 // text says how far a parameter is indexed; empty if it is.
-func (p *Progress) text(param string) string {
-	state := p.of(param)
+func (p *Progress) text(param string, version int64) string {
+	state := p.of(param, version)
 	switch {
 	case state.Complete:
 		return ""
@@ -48,10 +52,10 @@ func (p *Progress) text(param string) string {
 }
 
 // refusal is the error of a query with a parameter that is not indexed.
-func (p *Progress) refusal(param string) error {
-	if p.of(param).Complete {
+func (p *Progress) refusal(param string, version int64) error {
+	if p.of(param, version).Complete {
 		return nil
 	}
 	return fhir.NewError(fhir.KindPreparing, fhir.IssueIncomplete,
-		"The search parameter '"+search.CodeOf(param)+"' cannot be searched by yet: "+p.text(param)+". Try again later.")
+		"The search parameter '"+search.CodeOf(param)+"' cannot be searched by yet: "+p.text(param, version)+". Try again later.")
 }

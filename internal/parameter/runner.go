@@ -59,7 +59,7 @@ func (r *Runner) Close() {
 func (r *Runner) pending() (basis fhir.Basis, set *Set, params []string) {
 	basis, set = r.Indexing.Current()
 	for _, d := range set.Custom {
-		if !r.Indexing.Progress.of(d.Param()).Complete {
+		if !r.Indexing.Progress.of(d.Param(), set.versions[d.Param()]).Complete {
 			params = append(params, d.Param())
 		}
 	}
@@ -99,7 +99,7 @@ func (r *Runner) work(ctx context.Context) {
 			first, err = r.index(ctx, basis, set)
 		}
 		switch {
-		case errors.Is(err, errChanged), ctx.Err() != nil:
+		case errors.Is(err, errChanged), errors.Is(err, fhir.ErrStale), ctx.Err() != nil:
 		case err != nil:
 			r.Logger.Warn("resources are not being indexed for new search parameters; trying again", "error", err)
 			wait(ctx, rest)
@@ -113,7 +113,7 @@ func (r *Runner) work(ctx context.Context) {
 func (r *Runner) keep(ctx context.Context, set *Set) error {
 	states := make([]fhir.ParameterState, len(set.Custom))
 	for i, d := range set.Custom {
-		states[i] = fhir.ParameterState{Param: d.Param(), Types: set.types[d.Param()]}
+		states[i] = fhir.ParameterState{Param: d.Param(), Types: set.types[d.Param()], Version: set.versions[d.Param()]}
 	}
 	return r.Store.KeepParameters(ctx, states)
 }

@@ -4,7 +4,6 @@
 package parameter
 
 import (
-	"strconv"
 	"sync/atomic"
 
 	"starling/internal/fhir"
@@ -18,8 +17,11 @@ type Set struct {
 	Search *search.Search
 	// Custom are those beside the specification's.
 	Custom []*definition.SearchParameter
-	types  map[string][]fhir.ResourceType // by the name of their values
-	read   map[*fhir.Resource]*readParameter
+	// By the name of their values: the types they are of, and the version of the
+	// SearchParameter.
+	types    map[string][]fhir.ResourceType
+	versions map[string]int64
+	read     map[*fhir.Resource]*readParameter
 }
 
 // Builder gives what makes a set of the resources of the domain routing, in the
@@ -31,7 +33,7 @@ func Builder(base *search.Search, progress *Progress) func([]*fhir.Resource) *Se
 	last.Store(&Set{Search: base})
 	return func(resources []*fhir.Resource) *Set {
 		before := last.Load()
-		set := &Set{types: map[string][]fhir.ResourceType{}, read: map[*fhir.Resource]*readParameter{}}
+		set := &Set{types: map[string][]fhir.ResourceType{}, versions: map[string]int64{}, read: map[*fhir.Resource]*readParameter{}}
 		var refused []search.Refused
 		// The parts of composites have to be there first.
 		serving := base
@@ -49,6 +51,12 @@ func Builder(base *search.Search, progress *Progress) func([]*fhir.Resource) *Se
 				if d == nil || (d.Type == "composite") != composite || base.IsSpecified(d.URL) {
 					continue
 				}
+				if generation := generationOf(r, d, set.Custom); generation != d.Generation {
+					named := *d
+					named.Generation = generation
+					d, read = &named, &readParameter{&named, false}
+					set.read[r] = read
+				}
 				check := serving.Check
 				if read.passed {
 					check = serving.CheckAgain
@@ -61,11 +69,11 @@ func Builder(base *search.Search, progress *Progress) func([]*fhir.Resource) *Se
 					set.read[r] = &readParameter{d, true}
 				}
 				set.Custom = append(set.Custom, d)
-				set.types[d.Param()] = base.TypesOf(d)
+				set.types[d.Param()], set.versions[d.Param()] = base.TypesOf(d), r.VersionID
 				serving = serving.And(d)
 			}
 		}
-		set.Search = base.With(set.Custom, refused, progress.refusal)
+		set.Search = base.With(set.Custom, refused, func(param string) error { return progress.refusal(param, set.versions[param]) })
 		set.Search.Share(before.Search)
 		last.Store(set)
 		return set
@@ -102,7 +110,7 @@ func inForce(r *fhir.Resource) (*definition.SearchParameter, bool) {
 	if err != nil || status != "active" && status != "draft" {
 		return nil, false
 	}
-	d.Generation = r.ID + "." + strconv.FormatInt(r.VersionID, 10)
+	d.Generation = generationOf(r, d, nil)
 	return d, true
 }
 

@@ -1,8 +1,6 @@
 package parameter
 
 import (
-	"strconv"
-
 	"starling/internal/fhir"
 	"starling/internal/fhir/definition"
 	"starling/internal/fhir/element"
@@ -89,10 +87,7 @@ func (s *Set) without(id string) interface {
 	Check(*definition.SearchParameter) []fhir.Issue
 } {
 	for i, d := range s.Custom {
-		if len(d.Generation) > len(id) && d.Generation[:len(id)] == id && d.Generation[len(id)] == '.' {
-			if _, err := strconv.Atoi(d.Generation[len(id)+1:]); err != nil {
-				continue // an id that goes on after a point
-			}
+		if isOf(d.Generation, id) {
 			rest := append(append([]*definition.SearchParameter(nil), s.Custom[:i]...), s.Custom[i+1:]...)
 			return s.Search.With(rest, nil, nil)
 		}

@@ -16,14 +16,14 @@ var _ fhir.ReindexStore = (*Store)(nil)
 
 // ParameterStates implements fhir.ReindexStore.
 func (s *Store) ParameterStates(ctx context.Context) ([]fhir.ParameterState, error) {
-	rows, err := s.reserve.Query(ctx, `SELECT param, types, done, total, complete FROM search_parameter ORDER BY param`)
+	rows, err := s.reserve.Query(ctx, `SELECT param, types, version, done, total, complete FROM search_parameter ORDER BY param`)
 	if err != nil {
 		return nil, err
 	}
 	var all []fhir.ParameterState
 	var state fhir.ParameterState
 	var types []int16
-	_, err = pgx.ForEachRow(rows, []any{&state.Param, &types, &state.Done, &state.Total, &state.Complete}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&state.Param, &types, &state.Version, &state.Done, &state.Total, &state.Complete}, func() error {
 		state.Types = nil
 		for _, t := range types {
 			state.Types = append(state.Types, s.types.name[t])
@@ -40,7 +40,11 @@ func (s *Store) KeepParameters(ctx context.Context, params []fhir.ParameterState
 	return pgx.BeginFunc(ctx, s.reserve, func(tx pgx.Tx) error {
 		for i, p := range params {
 			names[i] = p.Param
-			_, err := tx.Exec(ctx, `INSERT INTO search_parameter (param, types) VALUES ($1, $2) ON CONFLICT DO NOTHING`, p.Param, s.numbers(p.Types))
+			_, err := tx.Exec(ctx, `INSERT INTO search_parameter AS p (param, types, version) VALUES ($1, $2, $3)
+				ON CONFLICT (param) DO UPDATE SET version = $3,
+					position = CASE WHEN p.version + 1 < $3 THEN 0 ELSE p.position END, done = CASE WHEN p.version + 1 < $3 THEN 0 ELSE p.done END,
+					total = CASE WHEN p.version + 1 < $3 THEN 0 ELSE p.total END, complete = p.complete AND p.version + 1 >= $3
+				WHERE p.version < $3`, p.Param, s.numbers(p.Types), p.Version)
 			if err != nil {
 				return err
 			}
@@ -92,11 +96,11 @@ func (s *Store) indexParameters(ctx context.Context, leader *pgxpool.Conn, param
 	if err := awaitOlder(ctx, leader); err != nil {
 		return err
 	}
-	var after, bound, done int64
+	var after, bound, done, versions int64
 	r := reindexing{store: s, index: index, add: true, limit: reindexBatch}
 	err := leader.QueryRow(ctx, `SELECT coalesce(min(p.position), 0), coalesce(min(p.done), 0), coalesce((SELECT max(rid) FROM resource), 0),
-			coalesce(array_agg(DISTINCT t), '{}')
-		FROM search_parameter p LEFT JOIN unnest(p.types) t ON true WHERE p.param = ANY ($1) AND NOT p.complete`, params).Scan(&after, &done, &bound, &r.types)
+			coalesce(array_agg(DISTINCT t), '{}'), (SELECT coalesce(sum(version), 0)::bigint FROM search_parameter WHERE param = ANY ($1))
+		FROM search_parameter p LEFT JOIN unnest(p.types) t ON true WHERE p.param = ANY ($1) AND NOT p.complete`, params).Scan(&after, &done, &bound, &r.types, &versions)
 	if err != nil {
 		return err
 	}
@@ -111,17 +115,26 @@ func (s *Store) indexParameters(ctx context.Context, leader *pgxpool.Conn, param
 		if err != nil {
 			return err
 		}
+		// What was kept anew since may have to begin anew.
+		const unchanged = ` AND (SELECT sum(version) FROM search_parameter WHERE param = ANY ($1)) = `
 		if len(c.id) == 0 {
-			_, err := leader.Exec(ctx, `UPDATE search_parameter SET complete = true WHERE param = ANY ($1)`, params)
+			tag, err := leader.Exec(ctx, `UPDATE search_parameter SET complete = true WHERE param = ANY ($1)`+unchanged+`$2`, params, versions)
+			if err == nil && tag.RowsAffected() == 0 {
+				return fhir.ErrStale
+			}
 			return err
 		}
 		if err := r.batch(ctx, c); err != nil {
 			return err
 		}
 		after, done = c.last, done+int64(len(c.id))
-		if _, err := leader.Exec(ctx, `UPDATE search_parameter SET position = greatest(position, $2), done = greatest(done, $3), total = greatest(total, $3)
-			WHERE param = ANY ($1) AND NOT complete`, params, after, done); err != nil {
+		tag, err := leader.Exec(ctx, `UPDATE search_parameter SET position = greatest(position, $2), done = greatest(done, $3), total = greatest(total, $3)
+			WHERE param = ANY ($1) AND NOT complete`+unchanged+`$4`, params, after, done, versions)
+		if err != nil {
 			return err
+		}
+		if tag.RowsAffected() == 0 {
+			return fhir.ErrStale
 		}
 		// Half of the time is left to the others.
 		select {

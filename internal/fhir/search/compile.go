@@ -14,6 +14,8 @@ type parameters struct {
 	root   *step                 // the plain paths, walked together
 	others []*expression         // what takes the FHIRPath engine
 	byCode map[string]*parameter // those with an expression for the type
+	// single has the names of the values of dates that do not repeat.
+	single map[string]bool
 }
 
 type lazyParameters struct {
@@ -69,7 +71,7 @@ type filter struct {
 
 // compile reads the expressions of a type's parameters.
 func (s *Search) compile(t fhir.ResourceType) (*parameters, error) {
-	c := compiler{search: s, t: t, out: &parameters{root: &step{}, byCode: map[string]*parameter{}}}
+	c := compiler{search: s, t: t, out: &parameters{root: &step{}, byCode: map[string]*parameter{}, single: map[string]bool{}}}
 	for _, d := range s.definitions(t) {
 		if err := c.parameter(d); err != nil {
 			return nil, err
@@ -77,6 +79,11 @@ func (s *Search) compile(t fhir.ResourceType) (*parameters, error) {
 	}
 	for _, d := range s.definitions(t) {
 		c.composite(d)
+	}
+	for _, p := range c.out.byCode {
+		if p.definition.Type == "date" && !p.repeats {
+			c.out.single[p.code] = true
+		}
 	}
 	return c.out, nil
 }

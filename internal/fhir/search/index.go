@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"sync"
 
 	"starling/internal/fhir"
@@ -29,9 +30,26 @@ func (s *Search) indexOf(t fhir.ResourceType, p *parameters, root, container ele
 		x.evaluate(e, t)
 	}
 	index := x.index()
+	index.Dates = onlyFirst(index.Dates, p.single)
 	x.reset()
 	extractions.Put(x)
 	return index
+}
+
+// onlyFirst leaves out what follows the first value of a parameter that has one alone
+// in a valid resource: what is stored unchecked may have more, and what is read
+// in the order of such a date is a value a resource.
+func onlyFirst(dates []fhir.DateValue, single map[string]bool) []fhir.DateValue {
+	if len(dates) < 2 {
+		return dates
+	}
+	kept := dates[:0]
+	for _, v := range dates {
+		if !single[v.Param] || !slices.ContainsFunc(kept, func(other fhir.DateValue) bool { return other.Param == v.Param }) {
+			kept = append(kept, v)
+		}
+	}
+	return kept
 }
 
 // extraction is the work on one resource; its slices are used again.

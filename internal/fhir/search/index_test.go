@@ -301,3 +301,20 @@ func TestIndexHoldsNoReferenceOfOthers(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A date that does not repeat has one value, also in a resource that was not
+// checked; others have all of theirs.
+func TestIndexOfRepeatedDates(t *testing.T) {
+	for text, want := range map[string]int{
+		`{"resourceType":"Observation","effectiveDateTime":"2012","effectivePeriod":{"start":"2013"}}`:                                             1,
+		`{"resourceType":"Observation","effectiveDateTime":["2012","2013"],"valueDateTime":"2014"}`:                                                2,
+		`{"resourceType":"Patient","birthDate":["2012","2013"]}`:                                                                                   1,
+		`{"resourceType":"CarePlan","activity":[{"detail":{"scheduledPeriod":{"start":"2012"}}},{"detail":{"scheduledPeriod":{"start":"2013"}}}]}`: 2,
+	} {
+		root := parse(t, text)
+		index, err := r4.Index(resourceType(root), root, base)
+		if err != nil || len(index.Dates) != want {
+			t.Errorf("%s: %+v, want %d", text, index.Dates, want)
+		}
+	}
+}
