@@ -33,6 +33,9 @@ func (s *Service) everything(ctx context.Context, c *call) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if query.Count == 0 || f.summary == summaryCount {
+		query.Count, query.Total = 0, fhir.TotalAccurate
+	}
 	return s.answerSearch(ctx, s.Store, &searchPlan{request: request, query: query, form: f})
 }
 
@@ -45,7 +48,6 @@ func (s *Service) everythingQuery(request *Request) (*fhir.SearchQuery, error) {
 		if query.Count, err = count(request.Query); err != nil {
 			return nil, err
 		}
-		query.Count = max(query.Count, 1)
 	}
 	if query.Cursor, err = onlyValue(request.Query, cursorParameter); err != nil {
 		return nil, err

@@ -47,6 +47,12 @@ func TestEverything(t *testing.T) {
 	if ids, _ := s.walkPages(pageLink(posted, "next"), "next"); strings.Join(ids, " ") != "bp1" {
 		t.Errorf("the other pages have %s, by %s", ids, pageLink(posted, "next"))
 	}
+	for _, query := range []string{"_count=0", "_summary=count"} {
+		count := s.bundle("searchset", "GET", "Patient/p1/$everything?"+query, "")
+		if count.Get("total").Literal() != "4" || count.Get("entry").Exists() {
+			t.Errorf("%s: %s", query, count.Raw())
+		}
+	}
 	s.refuse(fhir.KindNotFound, fhir.IssueNotFound, "GET", "Patient/none/$everything", "")
 	s.refuse(fhir.KindInvalid, fhir.IssueValue, "GET", "Patient/p1/$everything?start=soon", "")
 	s.refuse(fhir.KindInvalid, fhir.IssueValue, "GET", "Patient/p1/$everything?_type=Practitioner", "")
@@ -66,6 +72,9 @@ func TestLastN(t *testing.T) {
 		}[i%4]
 		s.do(StatusCreated, "PUT", fmt.Sprintf("Observation/b%d", i), fmt.Sprintf(
 			`{"resourceType":"Observation","id":"b%d","status":"final","code":%s,"subject":{"reference":"Patient/p"},"effectiveDateTime":"2020-01-%02d"}`, i, code, i+1))
+	}
+	if count := s.bundle("searchset", "GET", "Observation/$lastn?patient=p&_summary=count", ""); count.Get("total").Literal() != "3" || count.Get("entry").Exists() {
+		t.Errorf("%s", count.Raw())
 	}
 	for target, want := range map[string]string{
 		"Observation/$lastn?patient=p":                   "b10 b11 b9",

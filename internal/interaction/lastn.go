@@ -46,6 +46,9 @@ func (s *Service) lastN(ctx context.Context, c *call) (*Response, error) {
 	}
 	plan := &searchPlan{request, query, f, unknown}
 	page := &fhir.SearchPage{Matches: found, Total: int64(len(found))}
+	if f.summary == summaryCount {
+		page.Matches = nil
+	}
 	added, err := s.included(ctx, s.Store, plan, page)
 	if err != nil {
 		return nil, err
