@@ -44,7 +44,7 @@ func seed(t *testing.T) (first, rounds uint64, most int) {
 		}
 		return n
 	}
-	return number("ORACLE_SEED", 1), number("ORACLE_ROUNDS", 1), int(number("ORACLE_MOST", 60))
+	return number("ORACLE_SEED", 1), number("ORACLE_ROUNDS", 1), int(number("ORACLE_MOST", 40))
 }
 
 // populate gives the server random resources of every type: some in two versions,
@@ -241,9 +241,18 @@ func (a *asker) searches(typ string, counts map[string]*tally) (all []search) {
 	return append(all, a.others(typ, counts)...)
 }
 
+// quota is how often a kind shall be asked. Of a composite all parts have to be met, so
+// less is found.
+func (a *asker) quota(kind string) int {
+	if strings.HasPrefix(kind, "composite") {
+		return 4 * a.most
+	}
+	return a.most
+}
+
 // full says whether all of some kinds have been asked as often as they shall be.
 func (a *asker) full(counts map[string]*tally, kinds ...string) bool {
-	return !slices.ContainsFunc(kinds, func(kind string) bool { return counts[kind] == nil || counts[kind].asked < a.most })
+	return !slices.ContainsFunc(kinds, func(kind string) bool { return counts[kind] == nil || counts[kind].asked < a.quota(kind) })
 }
 
 // enough is full for a type of parameter with a modifier and all prefixes.
@@ -269,7 +278,7 @@ func (a *asker) ofThose(all []search, path string, from []*resource, counts map[
 		counts[s.kind] = &tally{}
 	}
 	count := counts[s.kind]
-	if count.asked >= a.most {
+	if count.asked >= a.quota(s.kind) {
 		return all
 	}
 	count.asked++
@@ -362,7 +371,7 @@ func (s search) check(t *testing.T) {
 func kinds() []string {
 	all := []string{
 		"_id", "_text", "_content", "_filter", "_list", "_type", "compartment", "several values", "several parameters",
-		"chain", "untyped chain", "chain chain", "chain _has", "_has", "_has chain",
+		"chain", "untyped chain", "chain chain", "chain _has", "_has", "_has chain", "_has _has",
 	}
 	for typ, takes := range modifiers {
 		for _, modifier := range takes {

@@ -136,7 +136,7 @@ func (a *asker) inside(all []search, typ string, counts map[string]*tally) []sea
 		return all
 	}
 	var inner []*resource
-	for _, list := range a.byType {
+	for _, list := range a.types() {
 		for _, r := range list {
 			for _, c := range r.contained {
 				if c.typ == typ {

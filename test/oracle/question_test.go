@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/url"
 	"slices"
@@ -29,6 +30,8 @@ type asker struct {
 	random *rand.Rand
 	most   int      // searches of a kind
 	only   []string // types of parameters; none: all
+	// focus is the one resource of its type whose values are asked for; nil: any.
+	focus *resource
 }
 
 var escaper = strings.NewReplacer(`\`, `\\`, `,`, `\,`, `|`, `\|`, `$`, `\$`)
@@ -46,12 +49,28 @@ func (a *asker) pool(typ string, d *definition.SearchParameter) (all []at) {
 	if d.Expression == "" || d.Code == "_id" || d.Code == "_lastUpdated" {
 		return nil
 	}
-	for _, r := range a.byType[typ] {
+	for _, r := range a.of(typ) {
 		for _, item := range a.items(r, d) {
 			all = append(all, at{r, item})
 		}
 	}
 	return all
+}
+
+// of are the resources of a type that are asked about.
+func (a *asker) of(typ string) []*resource {
+	if a.focus != nil && a.focus.typ == typ {
+		return []*resource{a.focus}
+	}
+	return a.byType[typ]
+}
+
+// aboutOne asks for something that a resource meets, mostly.
+func (a *asker) aboutOne(r *resource, depth int) (question, bool) {
+	before := a.focus
+	defer func() { a.focus = before }()
+	a.focus = r
+	return a.any(r.typ, depth)
 }
 
 var modifiers = map[string][]string{
@@ -80,7 +99,7 @@ func (a *asker) about(typ string, d *definition.SearchParameter, modifier string
 	}
 	if len(pool) == 0 {
 		if d.Code == "_id" {
-			return []question{{kind: "_id", name: "_id", value: pick(a.random, a.byType[typ]).id}}
+			return []question{{kind: "_id", name: "_id", value: pick(a.random, a.of(typ)).id}}
 		}
 		if d.Code != "_lastUpdated" {
 			return nil
@@ -140,8 +159,8 @@ func (a *asker) value(pool []at, d *definition.SearchParameter, modifier, prefix
 }
 
 func (a *asker) types() (all [][]*resource) {
-	for _, list := range a.byType {
-		all = append(all, list)
+	for _, typ := range slices.Sorted(maps.Keys(a.byType)) {
+		all = append(all, a.byType[typ])
 	}
 	return all
 }
@@ -443,8 +462,10 @@ func (a *asker) chain(typ string, depth int) (question, bool) {
 	if len(tos) == 0 {
 		return question{}, false
 	}
-	to := pick(a.random, tos).typ
-	inner, ok := a.any(to, depth)
+	slices.SortFunc(tos, func(a, b *resource) int { return strings.Compare(a.key(), b.key()) })
+	target := pick(a.random, tos)
+	to := target.typ
+	inner, ok := a.aboutOne(target, depth)
 	if !ok || strings.HasPrefix(inner.name, "_lastUpdated") {
 		return question{}, false
 	}
@@ -474,16 +495,23 @@ func (a *asker) agree(from string, d *definition.SearchParameter, code string) b
 
 func (a *asker) referring(typ string, depth int) (question, bool) {
 	for range 100 {
-		from := pick(a.random, registry.ResourceTypes())
-		links := a.references(string(from))
-		if len(links) == 0 || len(a.byType[string(from)]) == 0 {
+		typeOf := string(pick(a.random, registry.ResourceTypes()))
+		links := a.references(typeOf)
+		if len(links) == 0 || len(a.byType[typeOf]) == 0 {
 			continue
 		}
 		d := pick(a.random, links)
-		if !slices.Contains(leadTo(string(from), d), typ) || !a.chance(10) && !a.refersToType(string(from), d, typ) {
+		if !slices.Contains(leadTo(typeOf, d), typ) {
 			continue
 		}
-		inner, ok := a.any(string(from), depth)
+		from := a.refersTo(typeOf, d, a.of(typ))
+		if from == nil {
+			if !a.chance(20) {
+				continue
+			}
+			from = pick(a.random, a.byType[typeOf])
+		}
+		inner, ok := a.aboutOne(from, depth)
 		if !ok {
 			continue
 		}
@@ -491,15 +519,24 @@ func (a *asker) referring(typ string, depth int) (question, bool) {
 		if strings.Contains(inner.kind, "chain") || strings.Contains(inner.kind, "_has") {
 			kind = "_has " + strings.Fields(inner.kind)[0]
 		}
-		return question{kind: kind, name: "_has:" + string(from) + ":" + d.Code + ":" + inner.name, value: inner.value, ambiguous: inner.ambiguous}, true
+		return question{kind: kind, name: "_has:" + typeOf + ":" + d.Code + ":" + inner.name, value: inner.value, ambiguous: inner.ambiguous}, true
 	}
 	return question{}, false
 }
 
-// refersToType says whether a resource of a type refers to one of another by a
-// parameter.
-func (a *asker) refersToType(from string, d *definition.SearchParameter, to string) bool {
-	return slices.ContainsFunc(a.pool(from, d), func(at at) bool {
-		return slices.ContainsFunc(a.targets(at.r, at.item), func(r *resource) bool { return r.typ == to && r.container == nil })
-	})
+// refersTo gives a resource of a type that refers by a parameter to one of others;
+// nil if there is none.
+func (a *asker) refersTo(from string, d *definition.SearchParameter, to []*resource) *resource {
+	var all []*resource
+	for _, r := range a.byType[from] {
+		if slices.ContainsFunc(a.items(r, d), func(item fhirpath.Item) bool {
+			return slices.ContainsFunc(a.targets(r, item), func(target *resource) bool { return slices.Contains(to, target) })
+		}) {
+			all = append(all, r)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return pick(a.random, all)
 }
