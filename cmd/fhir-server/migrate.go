@@ -25,6 +25,11 @@ func (c *migrateCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	if c.ListenDatabaseURL != "" {
+		if err := postgres.SameDatabase(ctx, url, c.ListenDatabaseURL); err != nil {
+			return err
+		}
+	}
 	if err := errors.Join(postgres.Migrate(ctx, cmp.Or(c.ListenDatabaseURL, url)), stop(own)); err != nil {
 		return err
 	}

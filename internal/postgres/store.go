@@ -66,6 +66,11 @@ var _ fhir.Store = (*Store)(nil)
 // coalescing loops.
 func Open(ctx context.Context, config Config) (*Store, error) {
 	s := &Store{logger: config.Logger, metrics: newMetrics(), searchTimeout: config.SearchTimeout, listenURL: cmp.Or(config.ListenURL, config.URL), sampling: defaultSampling}
+	if config.ListenURL != "" {
+		if err := SameDatabase(ctx, config.URL, config.ListenURL); err != nil {
+			return nil, err
+		}
+	}
 	if err := Migrate(ctx, s.listenURL); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"starling/internal/cache"
 	"starling/internal/fhir"
 	"starling/internal/postgres/postgrestest"
@@ -258,5 +260,25 @@ func TestListenURLOfAnotherDatabase(t *testing.T) {
 	err = s.Notify().Listen(t.Context(), func() error { return nil }, func(fhir.DomainVersions) {})
 	if !errors.Is(err, fhir.ErrUnheard) || !strings.Contains(err.Error(), "another database") {
 		t.Errorf("notify: %v", err)
+	}
+}
+
+// Nothing is made in a database that only the URL for listening leads to.
+func TestListenURLOfAnotherDatabaseIsLeftAlone(t *testing.T) {
+	url, other := postgrestest.New(t), postgrestest.New(t)
+	if s, err := Open(t.Context(), Config{URL: url, ListenURL: other}); err == nil {
+		s.Close()
+		t.Error("opened")
+	} else if !strings.Contains(err.Error(), "another database") {
+		t.Error(err)
+	}
+	conn, err := pgx.Connect(t.Context(), other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	var tables int
+	if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM pg_tables WHERE schemaname = 'public'`).Scan(&tables); err != nil || tables != 0 {
+		t.Errorf("%d tables, %v", tables, err)
 	}
 }
