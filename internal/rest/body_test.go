@@ -92,6 +92,15 @@ func TestPostSearchJoinsQueryAndForm(t *testing.T) {
 	}
 }
 
+// net/url refuses a form of very many parameters; the client is told why.
+func TestPostSearchOfVeryManyParameters(t *testing.T) {
+	h := newHarness(t, func(c *Config) { c.MaxBody = 1 << 20 })
+	answer := h.do("POST", "/fhir/Patient/_search", strings.Repeat("name=x&", 10_001), "Content-Type: application/x-www-form-urlencoded")
+	if answer.Code != 400 || !strings.Contains(answer.Body.String(), "too-costly") {
+		t.Errorf("%d %s", answer.Code, answer.Body)
+	}
+}
+
 func TestAnswersAreCompressed(t *testing.T) {
 	h := newHarness(t)
 	server := httptest.NewServer(h.handler)
