@@ -17,6 +17,10 @@ var codeText = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 // itself on every resource. The specification's longest have one for each type.
 const mostBranches = 500
 
+// mostEvaluated is how many of these may need the FHIRPath engine, which gives
+// each its own budget.
+const mostEvaluated = 20
+
 // IsSpecified reports whether a url is that of one of the specification's
 // parameters. A stored copy of one changes nothing.
 func (s *Search) IsSpecified(url string) bool { return s.registry.SearchParameterByURL(url) != nil }
@@ -84,8 +88,16 @@ func (s *Search) checkExpression(d *definition.SearchParameter) []fhir.Issue {
 	fault := func(text string) []fhir.Issue {
 		return []fhir.Issue{{Severity: fhir.SeverityError, Code: fhir.IssueBusinessRule, Diagnostics: text, Expression: "SearchParameter.expression"}}
 	}
-	if len(branches(d.Expression)) > mostBranches {
-		return fault("The expression joins more than " + strconv.Itoa(mostBranches) + " paths by |.")
+	paths := branches(d.Expression)
+	evaluated := 0
+	for _, path := range paths {
+		if _, plain := parsePath(path); !plain {
+			evaluated++
+		}
+	}
+	if len(paths) > mostBranches || evaluated > mostEvaluated {
+		return fault("The expression joins too many paths by |: at most " + strconv.Itoa(mostBranches) + ", and " + strconv.Itoa(mostEvaluated) +
+			" of other than names, as, and where with a code, were expected.")
 	}
 	named := *d
 	if named.Generation == "" {
