@@ -61,7 +61,10 @@ func (i *Instance) Start(ctx context.Context) error {
 	serving := make(chan string, 1)
 	go announced(stdout, serving)
 	select {
-	case i.Address = <-serving:
+	case address := <-serving:
+		if i.Address != address { // the first time: later clients may be reading it
+			i.Address = address
+		}
 		return nil
 	case <-i.Ended():
 		return fmt.Errorf("%s ended before it served: see its log in %s", c.Name, i.group.Logs)
