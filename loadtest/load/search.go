@@ -90,6 +90,7 @@ func (s *searcher) send(ctx context.Context, key int, path string, first bool) (
 		outcome.Kind, outcome.Sample = fault.Kind, path+": "+fault.Detail
 	} else {
 		next = s.below(search.NextLink(response.Body))
+		outcome.Resources = search.Resources(response.Body)
 	}
 	s.run.recorder.Record(outcome)
 	return next, err == nil

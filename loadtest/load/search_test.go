@@ -53,6 +53,9 @@ func TestSearchFollowsPages(t *testing.T) {
 	counts := map[string]int64{}
 	for _, g := range result.Interactions {
 		counts[g.Interaction] = g.Requests
+		if g.Requests > 0 && g.Resources != 1 {
+			t.Errorf("%s: %v resources a page, want 1", g.Interaction, g.Resources)
+		}
 	}
 	sorted := counts["sorted pages"]
 	if result.Total.Errors != 0 || sorted == 0 || counts["token"]+sorted != 40 || counts["sorted pages"+search.Next] != 2*sorted {

@@ -32,6 +32,7 @@ type Recorder struct {
 type counts struct {
 	histogram *hdrhistogram.Histogram
 	errors    int64
+	resources int64
 }
 
 // NewRecorder counts requests of the given kinds.
@@ -47,9 +48,11 @@ func NewRecorder(keys []Key) *Recorder {
 type Outcome struct {
 	Key      int // index in the recorder's keys
 	Latency  time.Duration
-	Measured bool   // it was to be sent in the measured time
-	Kind     string // of its error, "" if the answer was right
-	Sample   string // of its error
+	Measured bool // it was to be sent in the measured time
+	// Resources is how many a page of a search has.
+	Resources int
+	Kind      string // of its error, "" if the answer was right
+	Sample    string // of its error
 }
 
 // maxSample is how much of a wrong answer is kept as a sample, in bytes.
@@ -65,6 +68,7 @@ func (r *Recorder) Record(o Outcome) {
 		return
 	}
 	r.counts[o.Key].add(micros, o.Kind != "")
+	r.counts[o.Key].resources += int64(o.Resources)
 	if o.Kind == "" {
 		return
 	}
@@ -141,6 +145,7 @@ func (r *Recorder) Fill(result *Result) {
 func (c *counts) merge(from *counts) {
 	c.histogram.Merge(from.histogram)
 	c.errors += from.errors
+	c.resources += from.resources
 }
 
 func (c *counts) group(interaction, typ string, seconds float64) Group {
@@ -148,6 +153,9 @@ func (c *counts) group(interaction, typ string, seconds float64) Group {
 	g := Group{Interaction: interaction, Type: typ, Requests: h.TotalCount(), Errors: c.errors}
 	if seconds > 0 {
 		g.RPS = float64(g.Requests-g.Errors) / seconds
+	}
+	if right := g.Requests - g.Errors; right > 0 {
+		g.Resources = float64(c.resources) / float64(right)
 	}
 	if g.Requests > 0 {
 		g.Latency = Latency{

@@ -59,7 +59,9 @@ type Group struct {
 	Requests    int64   `json:"requests"` // with those that failed
 	Errors      int64   `json:"errors"`
 	RPS         float64 `json:"rps"` // right answers a second
-	Latency     Latency `json:"latency"`
+	// Resources is the mean number of resources in a page of a search.
+	Resources float64 `json:"resources,omitempty"`
+	Latency   Latency `json:"latency"`
 }
 
 // Latency is the time from when a request was to be sent to the last byte of

@@ -78,9 +78,9 @@ func (r *Report) Markdown(w io.Writer) error {
 	}
 	fmt.Fprint(w, "| ms |")
 	for _, s := range r.Sizes {
-		fmt.Fprintf(w, " RPS in %s | P50 | P95 | P99 |", thousands(s.Resources))
+		fmt.Fprintf(w, " RPS in %s | resources a page | P50 | P95 | P99 |", thousands(s.Resources))
 	}
-	rule := strings.Repeat("---:|", 4*len(r.Sizes))
+	rule := strings.Repeat("---:|", 5*len(r.Sizes))
 	several := len(r.Sizes) > 1
 	if several {
 		fmt.Fprint(w, " P50 grows | P99 grows |")
@@ -92,7 +92,7 @@ func (r *Report) Markdown(w io.Writer) error {
 		fmt.Fprintf(w, "| %s |", name)
 		for _, s := range r.Sizes {
 			g := of(s.Result)
-			fmt.Fprintf(w, " %.0f | %.2f | %.2f | %.2f |", g.RPS, g.Latency.P50, g.Latency.P95, g.Latency.P99)
+			fmt.Fprintf(w, " %.0f | %.1f | %.2f | %.2f | %.2f |", g.RPS, g.Resources, g.Latency.P50, g.Latency.P95, g.Latency.P99)
 		}
 		if several {
 			a, b := of(first).Latency, of(last).Latency

@@ -96,9 +96,16 @@ func TestNextLink(t *testing.T) {
 	}
 }
 
+func TestResources(t *testing.T) {
+	body := `{"entry":[{"search":{"mode":"match"}},{"search":{"mode": "include"}},{"search":{"mode":"outcome"}}]}`
+	if n := Resources([]byte(body)); n != 2 {
+		t.Errorf("%d resources, want 2", n)
+	}
+}
+
 func TestReportShowsGrowth(t *testing.T) {
 	result := func(p50 float64) *record.Result {
-		g := record.Group{Interaction: "token", RPS: 10, Latency: record.Latency{P50: p50, P95: 3, P99: 4}}
+		g := record.Group{Interaction: "token", RPS: 10, Resources: 2.5, Latency: record.Latency{P50: p50, P95: 3, P99: 4}}
 		return &record.Result{Total: g, Interactions: []record.Group{g}, Processes: []record.Process{{Name: "server", CPUPerRequest: 0.5}}}
 	}
 	var b bytes.Buffer
@@ -106,7 +113,7 @@ func TestReportShowsGrowth(t *testing.T) {
 	if err := report.Markdown(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"RPS in 500,000", "| token | 10 | 2.00 | 3.00 | 4.00 | 10 | 3.00 | 3.00 | 4.00 | × 1.50 | × 1.00 |", "| server | 0.500 | 0.500 |"} {
+	for _, want := range []string{"RPS in 500,000", "| token | 10 | 2.5 | 2.00 | 3.00 | 4.00 | 10 | 2.5 | 3.00 | 3.00 | 4.00 | × 1.50 | × 1.00 |", "| server | 0.500 | 0.500 |"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
