@@ -136,15 +136,18 @@ func (c *compiler) parameter(d *definition.SearchParameter) error {
 }
 
 // own reports whether a branch is for resources of the type, and gives it with the
-// type at its beginning: `name` is `InsurancePlan.name`.
+// type at its beginning: `name` is `InsurancePlan.name`. A branch may begin with
+// the name of an element that is also that of a primitive type: `code`.
 func (c *compiler) own(branch string) (string, bool) {
-	switch from := branchType(branch); {
-	case from == string(c.t), from == "Resource", from == "DomainResource":
+	from := branchType(branch)
+	switch t := c.search.registry.Type(from); {
+	case from == "", from == string(c.t), from == "Resource", from == "DomainResource":
 		return branch, true
-	case from == "" || c.search.registry.Type(from) != nil || strings.HasPrefix(branch, "("):
+	case t != nil && t.Kind != definition.KindPrimitive:
 		return branch, false
 	}
-	return string(c.t) + "." + branch, true
+	at := len(branch) - len(strings.TrimLeft(branch, branchBegin))
+	return branch[:at] + string(c.t) + "." + branch[at:], true
 }
 
 // place is a step not yet made: the way to it and what stands there.

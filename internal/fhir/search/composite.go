@@ -43,8 +43,9 @@ func (c *compiler) composite(d *definition.SearchParameter) {
 	p := &parameter{definition: d, code: d.Param(), composite: &compositeParameter{}}
 	definitions := c.componentDefinitions(d)
 	for _, branch := range branches(d.Expression) {
+		branch, own := c.own(branch)
 		ops, ok := parsePath(branch)
-		if !ok || fhir.ResourceType(ops[0].name) != c.t || len(definitions) == 0 {
+		if !own || !ok || len(definitions) == 0 {
 			continue
 		}
 		for _, at := range c.places(ops) {

@@ -114,3 +114,31 @@ func TestCustomParameterOfManyPaths(t *testing.T) {
 		}
 	}
 }
+
+// Each path of an expression gives its values, whatever it begins with: an element
+// that has the name of a primitive type, brackets, or a variable.
+func TestCustomParameterWithoutItsType(t *testing.T) {
+	tree, err := element.Parse([]byte(`{"resourceType":"Observation","code":{"text":"sugar"},"note":[{"text":"x"}],"valueQuantity":{"unit":"mg"}}`), element.DefaultLimits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := New(definition.R4())
+	for path, want := range map[string]string{
+		"code.text": "sugar", "(code.text)": "sugar", "(code).text": "sugar", "( \n code).text": "sugar", "%resource.code.text": "sugar",
+		"$this.code.text": "sugar", "`code`.text": "sugar", "(value as Quantity).unit": "mg", "extension('u').value": "", "HumanName.text": "",
+	} {
+		text := strings.NewReplacer("Patient.address.city", "Observation.note.text | "+path, "Patient", "Observation").Replace(cityParameter)
+		only := base.Only([]*definition.SearchParameter{customParameter(t, strings.ReplaceAll(text, "\n", `\n`), "town.1")})
+		index, err := only.Index("Observation", tree.Root(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, v := range index.Strings {
+			got = append(got, v.Exact)
+		}
+		if slices.Sort(got); strings.Join(got, " ") != strings.TrimSpace(want+" x") {
+			t.Errorf("%s: %q, want %q and x", path, got, want)
+		}
+	}
+}

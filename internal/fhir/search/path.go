@@ -51,9 +51,13 @@ func branches(expression string) []string {
 	return append(out, strings.TrimSpace(expression[start:]))
 }
 
-// branchType is the type whose resources a branch starts from: its first name.
+// branchBegin is what may stand before a branch's first name.
+const branchBegin = "( \t\r\n"
+
+// branchType is the type whose resources a branch starts from: its first name; ""
+// if it starts from something else, as %resource and $this do.
 func branchType(branch string) string {
-	p := pathText{strings.TrimLeft(branch, "( ")}
+	p := pathText{strings.TrimLeft(branch, branchBegin)}
 	name, _ := p.word()
 	return name
 }
