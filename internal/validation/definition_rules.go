@@ -70,7 +70,7 @@ func (r *run) definitionRules(n element.Node) {
 }
 
 // exists reports whether a path leads to an element, as far as that can be told: not
-// below a choice of several types.
+// below a choice of several types, nor in a resource of any type.
 func (b *profileBuilder) exists(path string) bool {
 	at := b.root.defined
 	_, rest, _ := strings.Cut(path, ".")
@@ -87,7 +87,7 @@ func (b *profileBuilder) exists(path string) bool {
 		}
 		property, ok := container.Property(name)
 		if !ok || !property.Element.Choice {
-			return false
+			return anyResource(container)
 		}
 		t := b.validator.registry.Type(property.Type)
 		if t == nil {
@@ -96,6 +96,12 @@ func (b *profileBuilder) exists(path string) bool {
 		at = t.Root
 	}
 	return true
+}
+
+// anyResource reports whether what stands at a place is a resource of any type, as in
+// Bundle.entry.resource, whose elements a profile may name.
+func anyResource(container *definition.Element) bool {
+	return container.Path == "Resource" || container.Path == "DomainResource"
 }
 
 // restricts checks that an element asks no less than before: at is what is asked
@@ -125,7 +131,9 @@ func (r *run) restricts(e element.Node, at *constraint) {
 		types = at.defined.Types
 	}
 	for _, t := range asked.types {
-		if len(types) > 0 && !slices.ContainsFunc(types, func(of definition.TypeRef) bool { return r.validator.isKindOf(t.Code, of.Code) }) {
+		if len(types) > 0 && !slices.ContainsFunc(types, func(of definition.TypeRef) bool {
+			return r.validator.isKindOf(t.Code, of.Code) || isPublishedID(t.Code, of.Code)
+		}) {
 			r.issue(e, fhir.IssueBusinessRule, "%s may be of the type %s here, but not in what this profile derives from", at.path, quote(t.Code))
 		}
 	}
@@ -147,8 +155,13 @@ func (v *Validator) isKindOf(name, of string) bool {
 	return false
 }
 
-// discriminates checks the discriminators of a slicing: their types, and that
-// their paths lead to elements there are.
+// isPublishedID reports whether a type is the string that R4 publishes as that of the
+// ids of resources, whose values are to be of the form of an id
+// (https://hl7.org/fhir/R4/resource.html#id).
+func isPublishedID(name, of string) bool { return name == "string" && of == "id" }
+
+// discriminates checks that the paths of a slicing's discriminators lead to elements
+// there are.
 func (r *run) discriminates(e element.Node, b *profileBuilder, at *constraint) {
 	for d := range e.Get("slicing").Get("discriminator").Children() {
 		path := d.Get("path").Str()
@@ -158,6 +171,9 @@ func (r *run) discriminates(e element.Node, b *profileBuilder, at *constraint) {
 				break // extension('…'), resolve() and ofType() may lead anywhere
 			}
 			next := childOf(container, step)
+			if next == nil && anyResource(container) {
+				break
+			}
 			if next == nil {
 				r.issue(d, fhir.IssueBusinessRule, "the discriminator's path is %s, but %s has no element %s", quote(path), container.Path, quote(step))
 				break

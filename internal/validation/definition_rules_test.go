@@ -49,6 +49,9 @@ func TestDefinitionRules(t *testing.T) {
 		{"slices by what resolve() gives", observation, `{"path":"Observation.hasMember","slicing":{"discriminator":[{"type":"profile","path":"resolve()"},{"type":"value","path":"resolve().code"}],"rules":"open"}}`, ""},
 		{"slices by an extension", observation, `{"path":"Observation.category","slicing":{"discriminator":[{"type":"value","path":"extension('http://example.org/e').value"}],"rules":"open"}}`, ""},
 		{"contained resources of a type", observation, `{"path":"Observation.contained","slicing":{"discriminator":[{"type":"type","path":"$this"}],"rules":"open"}},{"path":"Observation.contained","sliceName":"p","type":[{"code":"Patient"}]}`, ""},
+		{"the id as R4 publishes it", observation, `{"path":"Observation.id","type":[{"code":"string"}]}`, ""},
+		{"in a contained resource", observation, `{"path":"Observation.contained","slicing":{"discriminator":[{"type":"type","path":"$this"},{"type":"value","path":"code.coding"}],"rules":"open"}},
+			{"path":"Observation.contained","sliceName":"p","type":[{"code":"Patient"}]},{"id":"Observation.contained:p.name","path":"Observation.contained.name","min":1}`, ""},
 
 		{"no such element", observation, `{"path":"Observation.code"},{"path":"Observation.colour","min":1}`, "element[1]"},
 		{"no such type of a choice", observation, `{"id":"Observation.valueQuantity","path":"Observation.valueBla"}`, "element[0]"},
