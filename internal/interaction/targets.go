@@ -41,7 +41,7 @@ func (s *Service) targetsOf(root element.Node, t fhir.ResourceType, base string)
 // -1.
 func (s *Service) localTarget(reference, base string) (key fhir.VersionKey, local bool) {
 	reference, _, _ = strings.Cut(reference, "#")
-	parts := strings.Split(strings.TrimPrefix(strings.TrimPrefix(reference, base), "/"), "/")
+	parts := strings.Split(strings.TrimPrefix(reference, base+"/"), "/")
 	versioned := len(parts) == 4 && parts[2] == "_history"
 	if len(parts) != 2 && !versioned || !s.Definitions.IsResourceType(parts[0]) || !fhir.ValidID(parts[1]) {
 		return key, false
