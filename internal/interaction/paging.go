@@ -27,7 +27,7 @@ func (s *Service) recall(ctx context.Context, request *Request) (*Request, error
 	}
 	whole := *request
 	whole.RawQuery = strings.TrimSuffix(text+"&"+without(request.RawQuery, keptParameter), "&")
-	if whole.Query, err = url.ParseQuery(whole.RawQuery); err != nil {
+	if whole.Query, err = ParseQuery(whole.RawQuery); err != nil {
 		return nil, err
 	}
 	return &whole, nil

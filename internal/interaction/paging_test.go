@@ -138,4 +138,6 @@ func TestPageLinks(t *testing.T) {
 	other := strings.Replace(link, values.Get(keptParameter), strings.Repeat("A", 22), 1)
 	s.refuse(fhir.KindGone, fhir.IssueNotFound, "GET", other, "")
 	s.refuse(fhir.KindInvalid, fhir.IssueValue, "GET", "Patient?_kept=x", "")
+	// One with its link's own parameters may be too many, each of them is not.
+	s.refuse(fhir.KindInvalid, fhir.IssueTooCostly, "GET", link+strings.Repeat("&a", mostParameters-2), "")
 }

@@ -12,9 +12,9 @@ import (
 // (https://hl7.org/fhir/R4/http.html#summary). path is relative to the base,
 // still percent-encoded and without a leading slash: "Patient/1/_history/2".
 func (s *Service) Route(method, path, rawQuery string) (*Request, error) {
-	query, err := url.ParseQuery(rawQuery)
+	query, err := ParseQuery(rawQuery)
 	if err != nil {
-		return nil, fhir.NewError(fhir.KindInvalid, fhir.IssueInvalid, "The query of the URL is not well formed.")
+		return nil, err
 	}
 	request := &Request{Query: query, RawQuery: rawQuery}
 	if method == "HEAD" {

@@ -92,7 +92,7 @@ func TestPostSearchJoinsQueryAndForm(t *testing.T) {
 	}
 }
 
-// net/url refuses a form of very many parameters; the client is told why.
+// A form that is refused is refused with its reason.
 func TestPostSearchOfVeryManyParameters(t *testing.T) {
 	h := newHarness(t, func(c *Config) { c.MaxBody = 1 << 20 })
 	answer := h.do("POST", "/fhir/Patient/_search", strings.Repeat("name=x&", 10_001), "Content-Type: application/x-www-form-urlencoded")

@@ -2,8 +2,6 @@ package rest
 
 import (
 	"net/http"
-	"net/url"
-	"strings"
 
 	"starling/internal/fhir"
 	"starling/internal/fhir/element"
@@ -66,10 +64,6 @@ func (a *api) takeBody(request *interaction.Request, in *incoming, out *outgoing
 	return nil
 }
 
-// mostParameters is how many parameters url.ParseQuery takes, which gives no
-// reason of its own.
-const mostParameters = 10_000
-
 // takeForm joins the form of POST _search to the URL's query
 // (https://hl7.org/fhir/R4/http.html#search).
 func (a *api) takeForm(request *interaction.Request, kind bodyKind, in *incoming, out *outgoing) error {
@@ -84,12 +78,9 @@ func (a *api) takeForm(request *interaction.Request, kind bodyKind, in *incoming
 	if request.RawQuery != "" {
 		form = request.RawQuery + "&" + form
 	}
-	if strings.Count(form, "&") >= mostParameters {
-		return fhir.NewError(fhir.KindInvalid, fhir.IssueTooCostly, "The search has too many parameters.")
-	}
-	query, err := url.ParseQuery(form)
+	query, err := interaction.ParseQuery(form)
 	if err != nil {
-		return fhir.NewError(fhir.KindInvalid, fhir.IssueInvalid, "The form of the search is not correctly escaped.").Because(err)
+		return err
 	}
 	request.RawQuery, request.Query = form, query
 	return nil
