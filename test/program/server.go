@@ -69,9 +69,6 @@ func Start(t testing.TB, args ...string) *Server {
 	return s
 }
 
-// PID is the id of the process.
-func (s *Server) PID() int { return s.command.Process.Pid }
-
 // Address is host:port of the API, for a server that is to take this one's place.
 func (s *Server) Address() string {
 	return strings.TrimSuffix(strings.TrimPrefix(s.URL, "http://"), "/fhir")
