@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -30,94 +31,70 @@ func scanState(rows pgx.Rows) (fhir.DomainState, error) {
 	return state, err
 }
 
-// Load implements fhir.DomainStore. Version and resources are read in one
-// snapshot, so the label never promises more than the content holds.
-func (s *Store) Load(ctx context.Context, domain fhir.Domain, held fhir.DomainSnapshot) (d fhir.DomainSnapshot, err error) {
-	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	err = pgx.BeginTxFunc(ctx, s.reserve, snapshot, func(tx pgx.Tx) error {
-		label := tx.QueryRow(ctx, labelDomain, domain)
-		if err := label.Scan(&d.Version, &d.Lineage); err != nil {
-			return err
-		}
+// Load implements fhir.DomainStore. Version and resources are read by one
+// statement, so the label never promises more than the content holds.
+func (s *Store) Load(ctx context.Context, domain fhir.Domain, held fhir.DomainSnapshot) (fhir.DomainSnapshot, error) {
+	d, err := s.readDomain(ctx, domain, held.Resources)
+	if err == nil && len(held.Resources) > 0 && d.Lineage != held.Lineage {
 		// Of another lineage a version may have another content.
-		if held.Lineage != d.Lineage || len(held.Resources) == 0 {
-			d.Resources, err = s.domainResources(ctx, tx, domain)
-		} else {
-			d.Resources, err = s.domainChanges(ctx, tx, domain, held.Resources)
-		}
-		return err
-	})
+		return s.readDomain(ctx, domain, nil)
+	}
 	return d, err
 }
 
 const (
-	// labelDomain also keeps the statements after it to indexes, and from being
-	// compiled, which takes a hundred times as long as they do.
-	labelDomain = `SELECT version, cache_lineage(epoch)
-		FROM cache_version, set_config('enable_seqscan', 'off', true) AS a, set_config('jit', 'off', true) AS b WHERE domain = $1`
-	// What follows reads a few resources of a few types, of however many there are.
+	// planDomain keeps the statement after it to indexes, and from being compiled,
+	// which takes a hundred times as long as it does.
+	planDomain = `SELECT set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`
+	// selectDomain reads a few resources of a few types, of however many there are.
 	// The planner takes every type for as frequent and would rather read all;
-	// OFFSET 0 has it go from type to resource to version, one by one.
-	fromDomain = ` FROM cache_domain_type d
-		CROSS JOIN LATERAL (SELECT rid, id, version FROM resource WHERE type = d.type AND NOT deleted OFFSET 0) r
-		CROSS JOIN LATERAL (SELECT * FROM version WHERE rid = r.rid AND version = r.version OFFSET 0) v
-		WHERE d.domain = $1 ORDER BY r.rid`
-	loadDomain   = `SELECT r.rid, d.type, r.id, v.version, v.updated, v.method, v.meta, v.body` + fromDomain
-	listDomain   = `SELECT r.rid, d.type, r.id, v.version, v.updated` + fromDomain
-	loadOfDomain = `SELECT r.rid, r.type, r.id, v.version, v.updated, v.method, v.meta, v.body
-		FROM resource r JOIN version v ON v.rid = r.rid AND v.version = r.version WHERE r.rid = ANY($1)`
+	// OFFSET 0 has it go from type to resource to version, one by one. What is held
+	// is told by its place, and not sent again. Its time counts as well as its
+	// version, since other programs may put another in its place; so nobody need
+	// tell what has changed.
+	selectDomain = `SELECT c.version, c.lineage, r.held, r.type, r.id, r.version, r.updated, r.method, r.meta, r.body
+		FROM (SELECT version, cache_lineage(epoch) AS lineage FROM cache_version WHERE domain = $1 OFFSET 0) c
+		LEFT JOIN (
+			SELECT r.rid, h.held, d.type, r.id, v.version, v.updated, v.method,
+				CASE WHEN h.held IS NULL THEN v.meta END AS meta, CASE WHEN h.held IS NULL THEN v.body END AS body
+			FROM cache_domain_type d
+			CROSS JOIN LATERAL (SELECT rid, id, version FROM resource WHERE type = d.type AND NOT deleted OFFSET 0) r
+			CROSS JOIN LATERAL (SELECT * FROM version WHERE rid = r.rid AND version = r.version OFFSET 0) v
+			LEFT JOIN unnest($2::smallint[], $3::text[], $4::int[], $5::timestamptz[])
+				WITH ORDINALITY AS h(type, id, version, updated, held)
+				ON h.type = d.type AND h.id = r.id AND h.version = v.version AND h.updated = v.updated
+			WHERE d.domain = $1
+		) r ON true ORDER BY r.rid`
 )
 
-func (s *Store) domainResources(ctx context.Context, tx pgx.Tx, domain fhir.Domain) (all []*fhir.Resource, err error) {
-	rows, err := tx.Query(ctx, loadDomain, domain)
-	if err != nil {
-		return nil, err
-	}
-	err = s.eachOfDomain(rows, func(_ int64, r *fhir.Resource) { all = append(all, r) })
-	return all, err
-}
-
-// domainChanges is domainResources where most are held. It compares the version
-// of every resource, and its time, since other programs may put another in its
-// place; so it need not be told what has changed.
-func (s *Store) domainChanges(ctx context.Context, tx pgx.Tx, domain fhir.Domain, held []*fhir.Resource) (all []*fhir.Resource, err error) {
-	byKey := make(map[fhir.Key]*fhir.Resource, len(held))
+// readDomain reads what is not held, in one round trip: all who are to apply a
+// change do so at once.
+func (s *Store) readDomain(ctx context.Context, domain fhir.Domain, held []*fhir.Resource) (d fhir.DomainSnapshot, err error) {
+	var types []int16
+	var ids []string
+	var versions []int32
+	var updated []time.Time
 	for _, r := range held {
-		byKey[r.Key] = r
+		types = append(types, s.types.number[r.Type])
+		ids = append(ids, r.ID)
+		versions = append(versions, int32(r.VersionID))
+		updated = append(updated, r.LastUpdated)
 	}
-	rows, err := tx.Query(ctx, listDomain, domain)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var missing []int64
-	place := map[int64]int{}
-	for rows.Next() {
-		v := rows.RawValues()
-		r := byKey[fhir.Key{Type: s.types.name[getInt2(v[1])], ID: string(v[2])}]
-		if r == nil || r.VersionID != int64(getInt4(v[3])) || !r.LastUpdated.Equal(timeOf(getInt8(v[4]))) {
-			rid := getInt8(v[0])
-			missing, place[rid] = append(missing, rid), len(all)
-			r = nil
+	batch := &pgx.Batch{}
+	batch.Queue(planDomain)
+	batch.Queue(selectDomain, domain, types, ids, versions, updated).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			v := rows.RawValues()
+			d.Version, d.Lineage = getInt8(v[0]), string(v[1])
+			switch {
+			case v[2] != nil:
+				d.Resources = append(d.Resources, held[getInt8(v[2])-1])
+			case v[3] != nil: // else the domain is empty
+				key := fhir.Key{Type: s.types.name[getInt2(v[3])], ID: string(v[4])}
+				d.Resources = append(d.Resources, resourceOf(key, v[5:10]))
+			}
 		}
-		all = append(all, r)
-	}
-	if err := rows.Err(); err != nil || len(missing) == 0 {
-		return all, err
-	}
-	rows, err = tx.Query(ctx, loadOfDomain, missing)
-	if err != nil {
-		return nil, err
-	}
-	return all, s.eachOfDomain(rows, func(rid int64, r *fhir.Resource) { all[place[rid]] = r })
-}
-
-func (s *Store) eachOfDomain(rows pgx.Rows, do func(rid int64, r *fhir.Resource)) error {
-	defer rows.Close()
-	for rows.Next() {
-		v := rows.RawValues()
-		key := fhir.Key{Type: s.types.name[getInt2(v[1])], ID: string(v[2])}
-		do(getInt8(v[0]), resourceOf(key, v[3:8]))
-	}
-	return rows.Err()
+		return rows.Err()
+	})
+	return d, s.reserve.SendBatch(ctx, batch).Close()
 }

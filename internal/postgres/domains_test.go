@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"errors"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -84,7 +86,14 @@ func TestDomainChangesAreHeardOnOtherInstances(t *testing.T) {
 	go func() {
 		ended <- other.Notify().Listen(ctx, func() error { close(ready); return nil }, func(v fhir.DomainVersions) { heard <- v })
 	}()
-	<-ready
+	select {
+	case <-ready:
+	case err := <-ended:
+		if errors.Is(err, fhir.ErrUnheard) && os.Getenv("TEST_POOL_MODE") != "" {
+			t.Skip("nothing is heard through this pooler:", err)
+		}
+		t.Fatal(err)
+	}
 	put(t, s, "Subscription", "s1")
 	expect(t, heard, fhir.DomainSubscriptions)
 
@@ -157,10 +166,10 @@ func TestDomainLoadReadsItsTypesAlone(t *testing.T) {
 	if _, err := tx.Exec(t.Context(), `SET jit = on`); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tx.Exec(t.Context(), labelDomain, fhir.DomainValidation); err != nil {
+	if _, err := tx.Exec(t.Context(), planDomain); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := tx.Query(t.Context(), `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) `+loadDomain, fhir.DomainValidation)
+	rows, err := tx.Query(t.Context(), `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) `+selectDomain, fhir.DomainValidation, []int16{}, []string{}, []int32{}, []time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
