@@ -91,7 +91,13 @@ func TestSearchContainedInOrder(t *testing.T) {
 	inside("4", `"name":[{"family":"Dunn"},{"family":"Abbot"}],"birthDate":"1980-05","managingOrganization":{"reference":"Organization/o2"}`, `,{"resourceType":"Observation","id":"q","status":"final","code":{"text":"x"},"valueQuantity":{"value":20}}`)
 	inside("5", `"gender":"male"`, `,{"resourceType":"Observation","id":"q","status":"final","code":{"text":"x"},"valueQuantity":{"value":3.5}}`)
 	s.do(StatusCreated, "PUT", "Patient/6", `{"resourceType":"Patient","id":"6","name":[{"family":"Clark"}],"birthDate":"1975"}`)
+	for id, period := range map[string]string{"7": `"start":"2020","end":"9999-12-31"`, "8": `"start":"2021"`, "9": `"start":"2022","end":"9999-12-31T23:30:00-01:00"`} {
+		s.do(StatusCreated, "PUT", "Observation/"+id, `{"resourceType":"Observation","id":"`+id+`","status":"final","code":{"text":"x"},"encounter":{"reference":"#e"},
+			"contained":[{"resourceType":"Encounter","id":"e","status":"finished","class":{"code":"AMB"},"period":{`+period+`}}]}`)
+	}
 	for _, c := range []struct{ target, want string }{
+		{"Encounter?_contained=true&_sort=-date", "8 9 7"}, // what has no end ends after all
+		{"Encounter?_contained=true&_sort=date", "7 8 9"},
 		{"Patient?_contained=true&_sort=family", "4 2 1 3 5"},
 		{"Patient?_contained=true&_sort=-family", "4 3 1 2 5"},
 		{"Patient?_contained=both&_sort=birthdate", "2 6 4 1 3 5"},

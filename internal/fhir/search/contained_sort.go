@@ -1,6 +1,7 @@
 package search
 
 import (
+	"fmt"
 	"math/big"
 	"slices"
 	"time"
@@ -88,7 +89,7 @@ func orderTexts(i *fhir.Index, param string, down bool) (texts []string) {
 	for _, v := range i.Dates {
 		switch end := v.Low; {
 		case down && v.High.IsZero():
-			add(v.Param, "9")
+			add(v.Param, noEnd)
 		case down:
 			add(v.Param, timeText(v.High))
 		case end.IsZero():
@@ -106,7 +107,14 @@ func orderTexts(i *fhir.Index, param string, down bool) (texts []string) {
 	return texts
 }
 
-func timeText(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000") }
+// noEnd is after all times that timeText writes.
+const noEnd = "~"
+
+// timeText writes a time with five digits of the year: the zone of one in the year
+// 9999 may put it into the next.
+func timeText(t time.Time) string {
+	return fmt.Sprintf("%05d", t.UTC().Year()) + t.UTC().Format("-01-02T15:04:05.000000")
+}
 
 // The numbers that are told apart when containers are sorted: smaller ones than
 // the 18th decimal and larger ones than 10^40 are not.
