@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"starling/internal/fhir"
-	"starling/internal/fhir/element"
 )
 
 // sortContainers has containers sorted by what they contain: each by the least or
@@ -37,10 +36,7 @@ func (s *Search) sortContainers(query *fhir.SearchQuery, itself bool, base strin
 					texts = append(texts, orderTexts(index, param, down)...)
 				}
 			}
-			if len(texts) == 0 {
-				return "", "", false
-			}
-			return slices.Min(texts), slices.Max(texts), true
+			return ends(texts)
 		}
 	}
 }
@@ -48,12 +44,8 @@ func (s *Search) sortContainers(query *fhir.SearchQuery, itself bool, base strin
 // indexesIn gives the indexes of the contained resources of types and, if wanted,
 // of the container.
 func (s *Search) indexesIn(r *fhir.Resource, types []fhir.ResourceType, itself bool, base string) (all []*fhir.Index) {
-	tree, err := element.Parse(r.AppendJSON(nil), element.StoredLimits)
-	if err != nil {
-		return nil
-	}
-	index, err := s.Index(r.Type, tree.Root(), base)
-	if err != nil {
+	index := s.indexStored(r, base)
+	if index == nil {
 		return nil
 	}
 	if itself && slices.Contains(types, r.Type) {
@@ -67,7 +59,9 @@ func (s *Search) indexesIn(r *fhir.Resource, types []fhir.ResourceType, itself b
 	return all
 }
 
-// orderTexts writes the values of a parameter so that their order is that of bytes.
+// orderTexts writes the values of a parameter so that their order is that of bytes:
+// tokens by code, references by type and id or URL, URIs as they are, dates by their
+// begin or, downwards, by their end.
 func orderTexts(i *fhir.Index, param string, down bool) (texts []string) {
 	add := func(of, text string) {
 		if of == param {

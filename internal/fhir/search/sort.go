@@ -89,38 +89,35 @@ func (p *planning) sortKey(q *queryParameter, name string, key *fhir.SortKey) er
 	return nil
 }
 
-// sortText reads what a parameter without an index to sort by is sorted by:
-// tokens by code, references by type and id or URL, URIs as they are.
+// sortText reads what a parameter without an index to sort by is sorted by.
 func (s *Search) sortText(param, base string) func(*fhir.Resource) (least, greatest string, ok bool) {
 	return func(r *fhir.Resource) (least, greatest string, ok bool) {
-		tree, err := element.Parse(r.AppendJSON(nil), element.StoredLimits)
-		if err != nil {
-			return "", "", false
+		if index := s.indexStored(r, base); index != nil {
+			return ends(orderTexts(index, param, false))
 		}
-		index, err := s.Index(r.Type, tree.Root(), base)
-		if err != nil {
-			return "", "", false
-		}
-		add := func(of, text string) {
-			if of != param {
-				return
-			}
-			if !ok {
-				least, greatest, ok = text, text, true
-			}
-			least, greatest = min(least, text), max(greatest, text)
-		}
-		for _, v := range index.Tokens {
-			add(v.Param, v.Code)
-		}
-		for _, v := range index.References {
-			add(v.Param, referenceText(&v))
-		}
-		for _, v := range index.URIs {
-			add(v.Param, v.URI)
-		}
-		return least, greatest, ok
+		return "", "", false
 	}
+}
+
+// indexStored indexes a resource anew; nil for what cannot be read.
+func (s *Search) indexStored(r *fhir.Resource, base string) *fhir.Index {
+	tree, err := element.Parse(r.AppendJSON(nil), element.StoredLimits)
+	if err != nil {
+		return nil
+	}
+	index, err := s.Index(r.Type, tree.Root(), base)
+	if err != nil {
+		return nil
+	}
+	return index
+}
+
+// ends gives the first and the last text; false if there is none.
+func ends(texts []string) (least, greatest string, ok bool) {
+	if len(texts) == 0 {
+		return "", "", false
+	}
+	return slices.Min(texts), slices.Max(texts), true
 }
 
 func referenceText(v *fhir.ReferenceValue) string {
