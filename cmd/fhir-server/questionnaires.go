@@ -36,7 +36,7 @@ func (s stored) questionnaire(canonical string) (element.Node, bool) {
 	if err != nil {
 		return element.Node{}, false
 	}
-	bundle, err := element.Parse(answer.Body, element.DefaultLimits)
+	bundle, err := element.Parse(answer.Body, element.StoredLimits)
 	if err != nil {
 		return element.Node{}, false
 	}

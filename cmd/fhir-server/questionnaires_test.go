@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -39,6 +40,15 @@ func TestStoredQuestionnaires(t *testing.T) {
 		if a := other.do("POST", "QuestionnaireResponse", test.body); a.StatusCode != test.want && (test.want != 422 || a.StatusCode != 400) {
 			t.Errorf("%s: %d %s, want %d", test.body, a.StatusCode, a.body, test.want)
 		}
+	}
+	// One as deep as a body may be is deeper in the Bundle by which it is found.
+	deep := `{"linkId":"x","type":"string"}`
+	for i := range 48 {
+		deep = fmt.Sprintf(`{"linkId":"g%d","type":"group","item":[%s]}`, i, deep)
+	}
+	one.put("Questionnaire/deep", `{"resourceType":"Questionnaire","id":"deep","url":"http://example.org/q","version":"deep","status":"active","item":[`+deep+`]}`)
+	if a := one.do("POST", "QuestionnaireResponse", versioned("deep")); a.StatusCode < 400 {
+		t.Errorf("by a deep one: %d %s", a.StatusCode, a.body)
 	}
 }
 

@@ -110,7 +110,7 @@ func (p *profiles) typeOf(canonical string) string {
 	if !ok {
 		return ""
 	}
-	tree, err := element.Parse(text, element.DefaultLimits)
+	tree, err := element.Parse(text, element.StoredLimits)
 	if err != nil {
 		return ""
 	}

@@ -13,7 +13,7 @@ import (
 // how snapshots are made. nil if the text defines no profile of R4, or one
 // whose base is not known.
 func (v *Validator) compileProfile(text []byte, chain []string) *profile {
-	tree, err := element.Parse(text, element.DefaultLimits)
+	tree, err := element.Parse(text, element.StoredLimits)
 	if err != nil {
 		return nil
 	}

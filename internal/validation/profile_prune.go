@@ -113,7 +113,7 @@ func own(n element.Node) element.Node {
 	if !n.Exists() || n.Index() == 0 {
 		return n
 	}
-	tree, err := element.Parse(element.AppendCompact(nil, n), element.DefaultLimits)
+	tree, err := element.Parse(element.AppendCompact(nil, n), element.StoredLimits)
 	if err != nil {
 		return n
 	}

@@ -76,7 +76,7 @@ func (v *Validator) definitionOf(resource *fhir.Resource) *storedDefinition {
 	if v.stored != nil && v.stored.sources[resource] != nil {
 		return v.stored.sources[resource]
 	}
-	tree, err := element.Parse(resource.AppendJSON(nil), element.DefaultLimits)
+	tree, err := element.Parse(resource.AppendJSON(nil), element.StoredLimits)
 	if err != nil {
 		return nil
 	}

@@ -2,6 +2,7 @@ package validation
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"starling/internal/fhir"
@@ -31,5 +32,19 @@ func TestUnchangedProfilesAreCompiledOnce(t *testing.T) {
 		if !compiled || kept != same || same && before != after {
 			t.Errorf("%s is kept: %v, want %v", name, kept, same)
 		}
+	}
+}
+
+// A profile was stored, so it is read, whatever the limits of a body are here.
+func TestStoredProfilesAreReadWhatTheirSize(t *testing.T) {
+	deep := strings.Repeat(`{"url":"http://example.org/e","extension":[`, 60) + `{"url":"http://example.org/e","valueString":"x"}` + strings.Repeat(`]}`, 60)
+	resource := &fhir.Resource{
+		Key: fhir.Key{Type: "StructureDefinition", ID: "deep"}, VersionID: 1, Method: fhir.MethodPut,
+		Content: fhir.Content{Body: fmt.Appendf(nil, `,"url":"http://example.org/deep","extension":[%s],"name":"X","status":"active","kind":"resource","abstract":false,
+			"type":"Patient","baseDefinition":"%sPatient","derivation":"constraint","differential":{"element":[{"id":"Patient.name","path":"Patient.name","min":1}]}`, deep, specificationBase)},
+	}
+	v := New(definition.R4()).With([]*fhir.Resource{resource})
+	if v.profile("http://example.org/deep") == nil || len(v.Profiles("Patient")) != 1 {
+		t.Error("it is not known")
 	}
 }
