@@ -83,7 +83,7 @@ func (s *Service) appendForm(dst []byte, resource *fhir.Resource, f form) ([]byt
 	if f.whole() {
 		return resource.AppendJSON(dst), nil
 	}
-	root, err := readStored(resource)
+	root, err := element.ParseStored(resource)
 	if err != nil {
 		return nil, err
 	}

@@ -141,20 +141,11 @@ func (i *inclusion) forward(ctx context.Context, from []*fhir.Resource, includes
 
 // index reads a resource's references.
 func (i *inclusion) index(resource *fhir.Resource) (*fhir.Index, error) {
-	root, err := readStored(resource)
+	root, err := element.ParseStored(resource)
 	if err != nil {
 		return nil, err
 	}
 	return i.service.Indexer.Index(resource.Type, root, i.plan.request.Base)
-}
-
-// readStored reads a resource that was stored, and so has passed narrower limits.
-func readStored(resource *fhir.Resource) (element.Node, error) {
-	tree, err := element.Parse(resource.AppendJSON(nil), element.StoredLimits)
-	if err != nil {
-		return element.Node{}, err
-	}
-	return tree.Root(), nil
 }
 
 // follows reports whether one of the includes is about a link.

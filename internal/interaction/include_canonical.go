@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"starling/internal/fhir"
+	"starling/internal/fhir/element"
 )
 
 // byCanonical is a reference to a canonical: its address, and its version, if it
@@ -110,7 +111,7 @@ const maxCanonicals = 500
 // addressOf reads a resource's canonical URL and version; both are empty if it
 // has none.
 func addressOf(resource *fhir.Resource) (url, version string, err error) {
-	root, err := readStored(resource)
+	root, err := element.ParseStored(resource)
 	if err != nil {
 		return "", "", err
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"starling/internal/fhir"
+	"starling/internal/fhir/element"
 )
 
 // maxLastN is how many Observations $lastn looks at.
@@ -110,7 +111,7 @@ func (s *Service) newest(ctx context.Context, query *fhir.SearchQuery, n int) ([
 // observedCodes gives what an Observation's code is known by: each of its codings,
 // or its text if it has none.
 func observedCodes(observation *fhir.Resource) (codes []string, err error) {
-	root, err := readStored(observation)
+	root, err := element.ParseStored(observation)
 	if err != nil {
 		return nil, err
 	}

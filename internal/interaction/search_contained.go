@@ -15,7 +15,7 @@ func (s *Service) addContained(b *bundle, plan *searchPlan, page *fhir.SearchPag
 		return nil // a count alone
 	}
 	for i, match := range page.Matches {
-		root, err := readStored(match)
+		root, err := element.ParseStored(match)
 		if err != nil {
 			return err
 		}

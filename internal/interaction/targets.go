@@ -104,7 +104,7 @@ func (s *Service) follow(ctx context.Context, finder fhir.Finder, write *fhir.Wr
 	if s.MissingTargets == "" {
 		return said, nil
 	}
-	root, err := readStored(&fhir.Resource{Key: write.Key, Content: write.Content})
+	root, err := element.ParseStored(&fhir.Resource{Key: write.Key, Content: write.Content})
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (a *attempt) follow(ctx context.Context) error {
 		if write.Op == fhir.OpDelete {
 			continue
 		}
-		root, err := readStored(&fhir.Resource{Key: write.Key, Content: write.Content})
+		root, err := element.ParseStored(&fhir.Resource{Key: write.Key, Content: write.Content})
 		if err != nil {
 			return err
 		}

@@ -49,7 +49,7 @@ func (x *Indexing) again(write *fhir.Write) (*fhir.Write, error) {
 	if write.Index == nil || write.Index.Basis == (fhir.Basis{}) {
 		return write, nil
 	}
-	root, err := read(&fhir.Resource{Key: write.Key, Content: write.Content})
+	root, err := element.ParseStored(&fhir.Resource{Key: write.Key, Content: write.Content})
 	if err != nil {
 		return nil, err
 	}

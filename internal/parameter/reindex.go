@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"starling/internal/fhir"
+	"starling/internal/fhir/element"
 )
 
 // Reindex indexes the resources of types anew by the current parameters, whatever
@@ -13,7 +14,7 @@ func (x *Indexing) Reindex(ctx context.Context, store fhir.ReindexStore, types [
 	for {
 		basis, set := x.Current()
 		err := store.Reindex(ctx, types, basis, func(r *fhir.Resource) (*fhir.Index, error) {
-			root, err := read(r)
+			root, err := element.ParseStored(r)
 			if err != nil {
 				return nil, err
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"starling/internal/fhir"
+	"starling/internal/fhir/element"
 )
 
 // How often an instance looks whether there is something to index, in its memory
@@ -139,7 +140,7 @@ func (r *Runner) index(ctx context.Context, basis fhir.Basis, set *Set) (bool, e
 		if now, _ := r.Indexing.Current(); now != basis {
 			return nil, errChanged
 		}
-		root, err := read(resource)
+		root, err := element.ParseStored(resource)
 		if err != nil {
 			return nil, err
 		}

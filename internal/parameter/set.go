@@ -101,7 +101,7 @@ func inForce(r *fhir.Resource) (*definition.SearchParameter, bool) {
 	if r.Type != "SearchParameter" {
 		return nil, false
 	}
-	root, err := read(r)
+	root, err := element.ParseStored(r)
 	if err != nil {
 		return nil, false
 	}
@@ -112,13 +112,4 @@ func inForce(r *fhir.Resource) (*definition.SearchParameter, bool) {
 	}
 	d.Generation = generationOf(r, d, nil)
 	return d, true
-}
-
-// read parses a resource that was stored, and so has passed narrower limits.
-func read(r *fhir.Resource) (element.Node, error) {
-	tree, err := element.Parse(r.AppendJSON(nil), element.StoredLimits)
-	if err != nil {
-		return element.Node{}, err
-	}
-	return tree.Root(), nil
 }

@@ -76,11 +76,10 @@ func (v *Validator) definitionOf(resource *fhir.Resource) *storedDefinition {
 	if v.stored != nil && v.stored.sources[resource] != nil {
 		return v.stored.sources[resource]
 	}
-	tree, err := element.Parse(resource.AppendJSON(nil), element.StoredLimits)
+	n, err := element.ParseStored(resource)
 	if err != nil {
 		return nil
 	}
-	n := tree.Root()
 	d := &storedDefinition{resource: resource, url: strings.Clone(n.Get("url").Str()), version: strings.Clone(n.Get("version").Str())}
 	if n.Get("kind").Str() == "resource" && n.Get("derivation").Str() == "constraint" {
 		d.profiled = fhir.ResourceType(strings.Clone(n.Get("type").Str()))

@@ -101,11 +101,11 @@ func (s *Search) sortText(param, base string) func(*fhir.Resource) (least, great
 
 // indexStored indexes a resource anew; nil for what cannot be read.
 func (s *Search) indexStored(r *fhir.Resource, base string) *fhir.Index {
-	tree, err := element.Parse(r.AppendJSON(nil), element.StoredLimits)
+	root, err := element.ParseStored(r)
 	if err != nil {
 		return nil
 	}
-	index, err := s.Index(r.Type, tree.Root(), base)
+	index, err := s.Index(r.Type, root, base)
 	if err != nil {
 		return nil
 	}
