@@ -110,6 +110,7 @@ func (r *run) restricts(e element.Node, at *constraint) {
 	if at.slice != "" || at.defined == nil {
 		return
 	}
+	path := shorten(e.Get("path").Str())
 	least, most := max(at.min, at.defined.Min), at.max
 	if most == definition.Unbounded {
 		most = at.defined.Max
@@ -118,13 +119,13 @@ func (r *run) restricts(e element.Node, at *constraint) {
 	asked.max = definition.Unbounded
 	asked.merge(e)
 	if e.Get("min").Exists() && asked.min < least {
-		r.issue(e, fhir.IssueBusinessRule, "%s has at least %d values in what this profile derives from, and %d here, which is less", at.path, least, asked.min)
+		r.issue(e, fhir.IssueBusinessRule, "%s has at least %d values in what this profile derives from, and %d here, which is less", path, least, asked.min)
 	}
 	if e.Get("max").Exists() && most != definition.Unbounded && (asked.max == definition.Unbounded || asked.max > most) {
-		r.issue(e, fhir.IssueBusinessRule, "%s has at most %d values in what this profile derives from, and %s here, which is more", at.path, most, quote(e.Get("max").Str()))
+		r.issue(e, fhir.IssueBusinessRule, "%s has at most %d values in what this profile derives from, and %s here, which is more", path, most, quote(e.Get("max").Str()))
 	}
 	if at.fixed.Exists() && asked.fixed.Exists() && !equal(at.fixed, asked.fixed) {
-		r.issue(e, fhir.IssueBusinessRule, "%s is fixed to %s in what this profile derives from, and to %s here", at.path, show(at.fixed), show(asked.fixed))
+		r.issue(e, fhir.IssueBusinessRule, "%s is fixed to %s in what this profile derives from, and to %s here", path, show(at.fixed), show(asked.fixed))
 	}
 	types := at.types
 	if types == nil {
@@ -134,7 +135,7 @@ func (r *run) restricts(e element.Node, at *constraint) {
 		if len(types) > 0 && !slices.ContainsFunc(types, func(of definition.TypeRef) bool {
 			return r.validator.isKindOf(t.Code, of.Code) || isPublishedID(t.Code, of.Code)
 		}) {
-			r.issue(e, fhir.IssueBusinessRule, "%s may be of the type %s here, but not in what this profile derives from", at.path, quote(t.Code))
+			r.issue(e, fhir.IssueBusinessRule, "%s may be of the type %s here, but not in what this profile derives from", path, quote(t.Code))
 		}
 	}
 }

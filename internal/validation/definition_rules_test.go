@@ -83,6 +83,11 @@ func TestDefinitionRules(t *testing.T) {
 			t.Errorf("%s: %v, want one at %s", c.name, found, c.at)
 		}
 	}
+	for _, issue := range v.Validate("StructureDefinition", parse(t, definitionOf(observation, `{"path":"Observation.value[x]","type":[{"code":"Address"}]}`))) {
+		if !strings.HasPrefix(issue.Diagnostics, "Observation.value[x] may be") {
+			t.Errorf("the element is not named as in its definition: %v", issue)
+		}
+	}
 	// What derives from a profile that comes later is stored, with a warning.
 	issues := v.Validate("StructureDefinition", parse(t, definitionOf("http://example.org/never-heard-of", `{"path":"Observation.code"}`)))
 	if len(issues) != 1 || issues[0].Severity != fhir.SeverityWarning || issues[0].Expression != "StructureDefinition.baseDefinition" {
