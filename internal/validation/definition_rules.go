@@ -2,6 +2,7 @@ package validation
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"starling/internal/fhir"
@@ -57,6 +58,12 @@ func (r *run) definitionRules(n element.Node) {
 		if at == nil || !b.exists(path) {
 			r.issue(e, fhir.IssueBusinessRule, "there is no element %s in %s, nor in what its base defines", quote(path), t.Name)
 			continue
+		}
+		if most := e.Get("max").Str(); most != "" && most != "*" {
+			if _, err := strconv.Atoi(most); err != nil { // eld-3 says neither yes nor no
+				r.issue(e.Get("max"), fhir.IssueBusinessRule, "the most values are %s, expected a number or *", quote(most))
+				continue
+			}
 		}
 		if derives {
 			r.restricts(e, at)

@@ -57,6 +57,7 @@ func TestDefinitionRules(t *testing.T) {
 		{"no such type of a choice", observation, `{"id":"Observation.valueQuantity","path":"Observation.valueBla"}`, "element[0]"},
 		{"no such element of a data type", observation, `{"path":"Observation.code.colour","min":1}`, "element[0]"},
 		{"fewer than the type", observation, `{"path":"Observation.code","min":0}`, "element[0]"},
+		{"no number of values", observation, `{"path":"Observation.note","max":"many"}`, "element[0].max"},
 		{"more than the type", observation, `{"path":"Observation.code","max":"2"}`, "element[0]"},
 		{"more than the type, without end", observation, `{"path":"Observation.code","max":"*"}`, "element[0]"},
 		{"fewer than the base", own, `{"path":"Observation.category","min":0}`, "element[0]"},
