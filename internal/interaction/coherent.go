@@ -3,6 +3,7 @@ package interaction
 import (
 	"context"
 	"errors"
+	"time"
 
 	"starling/internal/fhir"
 )
@@ -36,6 +37,7 @@ func (s *Service) Serve(ctx context.Context, request *Request) (*Response, error
 	if s.Caches == nil || !usesCaches(request) {
 		return s.serve(ctx, request)
 	}
+	asked := time.Now()
 	for renewals := 0; ; renewals++ {
 		using, err := s.Caches.Begin(ctx, request.CacheVersion, request.RespondAsync)
 		if err != nil {
@@ -44,6 +46,9 @@ func (s *Service) Serve(ctx context.Context, request *Request) (*Response, error
 		response, err := s.serve(using, request)
 		switch {
 		case errors.Is(err, fhir.ErrStale):
+		case preparing(err) && time.Since(asked) < preparePatience && rest(ctx, prepareLook):
+			renewals-- // nothing was renewed
+			continue
 		case err == nil && changes(request.Interaction):
 			// The store has seen to it.
 			response.CacheVersion = s.Caches.Reached(using)
@@ -59,6 +64,32 @@ func (s *Service) Serve(ctx context.Context, request *Request) (*Response, error
 		if err := s.Caches.Renew(ctx); err != nil {
 			return nil, err
 		}
+	}
+}
+
+// Indexing a few resources for a new search parameter takes a moment: so long is
+// waited for it, and so often looked.
+const (
+	preparePatience = 500 * time.Millisecond
+	prepareLook     = 10 * time.Millisecond
+)
+
+// preparing reports whether a search parameter cannot be searched by yet. It is
+// found out before anything is done.
+func preparing(err error) bool {
+	var failure *fhir.Error
+	return errors.As(err, &failure) && failure.Kind == fhir.KindPreparing
+}
+
+// rest reports false if ctx has ended before the time was over.
+func rest(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
 	}
 }
 

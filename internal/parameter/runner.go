@@ -12,10 +12,10 @@ import (
 )
 
 // How often an instance looks whether there is something to index, in its memory
-// alone, and how long it waits after a failure.
+// alone, and while there is, how far it is; and how long it waits after a failure.
 const (
 	look   = 50 * time.Millisecond
-	follow = 200 * time.Millisecond // between looks at another's progress
+	follow = 200 * time.Millisecond // while another instance is at it
 	rest   = 2 * time.Second
 )
 
@@ -79,7 +79,6 @@ func (r *Runner) watch(ctx context.Context) {
 			continue
 		}
 		r.Indexing.Progress.learn(states)
-		wait(ctx, follow-look)
 	}
 }
 

@@ -53,6 +53,40 @@ func total(t *testing.T, base string) int {
 	return int(decode(t, answer.Body)["total"].(float64))
 }
 
+// A SearchParameter stored on one instance is known on the other in the next
+// request; so are its change and its end.
+func TestSearchParameterIsKnownAtOnce(t *testing.T) {
+	c := start(t)
+	bases := [2]string{"http://" + c.servers[0].Address() + "/fhir", "http://" + c.servers[1].Address() + "/fhir"}
+	search := func(base string) (status, total int) {
+		answer, err := program.Do("GET", base+"/Basic?room=r&_summary=count", nil, "Prefer", "handling=strict")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer.Status == http.StatusOK {
+			total = int(decode(t, answer.Body)["total"].(float64))
+		}
+		return answer.Status, total
+	}
+	basics(t, bases[0], 20)
+	for round := range 10 {
+		one, other := bases[round%2], bases[(round+1)%2]
+		if status, _ := search(other); status != http.StatusBadRequest {
+			t.Fatalf("round %d: before: %d", round, status)
+		}
+		program.Want(t, http.StatusCreated, "PUT", one+"/SearchParameter/room", []byte(rooms))
+		if status, total := search(other); status != http.StatusOK || total != 20 {
+			t.Fatalf("round %d: the next request: %d, %d of 20", round, status, total)
+		}
+		changed := strings.Replace(rooms, "example.org/room", "example.org/hall", 1)
+		program.Want(t, http.StatusOK, "PUT", one+"/SearchParameter/room", []byte(changed))
+		if status, total := search(other); status != http.StatusOK || total != 0 {
+			t.Fatalf("round %d: after a change: %d, %d of 0", round, status, total)
+		}
+		program.Want(t, http.StatusNoContent, "DELETE", one+"/SearchParameter/room", nil)
+	}
+}
+
 // A SearchParameter is stored through one instance while both write. No search on
 // either is ever answered short of what had been acknowledged before.
 func TestNewSearchParameterMissesNothing(t *testing.T) {
