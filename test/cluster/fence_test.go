@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"starling/internal/postgres/postgrestest"
 	"starling/test/program"
 )
 
@@ -51,12 +51,28 @@ func ask(t *testing.T, client *http.Client, method, url, body string, header ...
 }
 
 // A profile posted through the load balancer is in force on both instances with
-// the next request: what breaks it is never accepted, what it asks for never
-// refused.
+// the next request: of thousands that break it none is accepted, of thousands
+// that it asks for none is refused. Through PgBouncer as well, where instances
+// poll.
 func TestProfileIsInForceAtOnce(t *testing.T) {
-	c := start(t)
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: false, MaxIdleConnsPerHost: 16}}
-	const rounds, each = 60, 12
+	t.Run("direct", func(t *testing.T) { inForceAtOnce(t, start(t), 125, 40) })
+	t.Run("through PgBouncer", func(t *testing.T) {
+		c := startOn(t, postgrestest.Pooler(t, program.Database(t), "transaction"))
+		inForceAtOnce(t, c, 20, 40)
+		for i := range c.servers {
+			if c.metric(t, i, `starling_cache_transport{transport="poll"}`) != 1 || c.metric(t, i, `starling_cache_transport{`) != 1 {
+				t.Errorf("instance %d does not say that it polls", i+1)
+			}
+		}
+	})
+}
+
+// inForceAtOnce changes a profile so many times, and at once sends so many
+// resources, half of which break it.
+func inForceAtOnce(t *testing.T, c *cluster, rounds, each int) {
+	t.Helper()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: each}}
+	defer client.CloseIdleConnections()
 	for round := range rounds {
 		wanted, broken := kinds[round%2], kinds[(round+1)%2]
 		if status := ask(t, client, "PUT", c.base+"/StructureDefinition/strict", profile(wanted.has, broken.has)); status != 200 && status != 201 {
@@ -76,49 +92,60 @@ func TestProfileIsInForceAtOnce(t *testing.T) {
 		}
 		requests.Wait()
 	}
+	c.bothServed(t)
 }
 
-// An instance that was stopped for longer than the lease serves nothing old when
-// it goes on, and whoever changed a profile meanwhile waited no longer than the
-// lease.
+// An instance is stopped for ten seconds under load, while a profile changes, and
+// goes on: it serves nothing older than a lease, from its first answer on. Who
+// changed the profile waited no longer than the lease.
 func TestStoppedInstanceServesNothingOld(t *testing.T) {
-	const lease = time.Second
+	const lease, stopped = time.Second, 10 * time.Second
 	c := start(t, "--cache-lease", lease.String())
-	client := http.DefaultClient
-	if status := ask(t, client, "PUT", c.base+"/StructureDefinition/strict", profile("created", "author")); status != 201 {
+	if status := ask(t, http.DefaultClient, "PUT", c.base+"/StructureDefinition/strict", profile("created", "author")); status != 201 {
 		t.Fatalf("the profile: %d", status)
 	}
-	stopped := c.servers[1]
-	if err := stopped.Signal(syscall.SIGSTOP); err != nil {
+	load := send(c.base, 4)
+	defer load.end()
+	other := c.servers[1]
+	if err := other.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = stopped.Signal(syscall.SIGCONT) }()
+	defer func() { _ = other.Signal(syscall.SIGCONT) }()
 	begun := time.Now()
 	one := "http://" + c.servers[0].Address() + "/fhir"
-	if status := ask(t, client, "PUT", one+"/StructureDefinition/strict", profile("author", "created")); status != 200 {
+	if status := ask(t, http.DefaultClient, "PUT", one+"/StructureDefinition/strict", profile("author", "created")); status != 200 {
 		t.Fatalf("the profile: %d", status)
 	}
 	if took := time.Since(begun); took < lease/2 || took > lease+5*time.Second {
 		t.Errorf("the change took %v; the lease of the stopped instance is %v", took, lease)
 	}
-	// From now on it is safe to say that the change is acknowledged and old.
-	if rest := 2*lease - time.Since(begun); rest > 0 {
-		timer := time.NewTimer(rest)
-		<-timer.C
+	// Requests wait at the stopped instance, to be the first it answers.
+	asked := make(chan [2]int, 8)
+	for range cap(asked) {
+		go func() { asked <- broken(t, "http://"+other.Address()+"/fhir") }()
 	}
-	if err := stopped.Signal(syscall.SIGCONT); err != nil {
+	time.Sleep(stopped - time.Since(begun))
+	if err := other.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	other := "http://" + stopped.Address() + "/fhir"
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	for ctx.Err() == nil {
-		if status := ask(t, client, "POST", other+"/Basic", kinds[0].body); status != 400 { // a cardinality
-			t.Fatalf("what breaks the profile, on the instance that was stopped: %d", status)
+	for range cap(asked) {
+		if got := <-asked; got != [2]int{400, 201} {
+			t.Errorf("asked while it was stopped: what breaks the profile %d, what it asks for %d", got[0], got[1])
 		}
-		if status := ask(t, client, "POST", other+"/Basic", kinds[1].body); status != 201 {
-			t.Fatalf("what the profile asks for, on the instance that was stopped: %d", status)
+	}
+	for end := time.Now().Add(time.Second); time.Now().Before(end); {
+		if got := broken(t, "http://"+other.Address()+"/fhir"); got != [2]int{400, 201} {
+			t.Fatalf("when it goes on: what breaks the profile %d, what it asks for %d", got[0], got[1])
 		}
+	}
+}
+
+// broken sends what breaks the profile that asks for an author, and what it asks
+// for, and gives the statuses. A cardinality that is not met is 400.
+func broken(t *testing.T, base string) [2]int {
+	return [2]int{
+		ask(t, http.DefaultClient, "POST", base+"/Basic", kinds[0].body),
+		ask(t, http.DefaultClient, "POST", base+"/Basic", kinds[1].body),
 	}
 }
 

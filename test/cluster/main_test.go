@@ -25,7 +25,13 @@ type cluster struct {
 
 func start(t *testing.T, flags ...string) *cluster {
 	t.Helper()
-	c := &cluster{database: program.Database(t), servers: make([]*program.Server, 2), flags: flags}
+	return startOn(t, program.Database(t), flags...)
+}
+
+// startOn starts the servers over the database of a URL.
+func startOn(t *testing.T, database string, flags ...string) *cluster {
+	t.Helper()
+	c := &cluster{database: database, servers: make([]*program.Server, 2), flags: flags}
 	for i := range c.servers {
 		c.admin = append(c.admin, program.FreeAddress(t))
 		c.run(t, i)
