@@ -3,7 +3,7 @@ package validation
 import (
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 
 	"starling/internal/fhir"
 	"starling/internal/fhir/element"
@@ -38,14 +38,16 @@ func (v *Validator) finishSlices(c *constraint) {
 // testsOnce makes the tests of a slice when they are first asked for. They serve
 // all validators that have what the slice leads to.
 func testsOnce(discriminators []discriminator, s *constraint) func(v *Validator) []sliceTest {
-	var once sync.Once
-	var tests []sliceTest
+	var made atomic.Pointer[[]sliceTest]
 	return func(v *Validator) []sliceTest {
-		once.Do(func() {
-			for _, d := range discriminators {
-				tests = append(tests, v.sliceTest(s, d))
-			}
-		})
+		if tests := made.Load(); tests != nil {
+			return *tests
+		}
+		tests := make([]sliceTest, len(discriminators))
+		for i, d := range discriminators {
+			tests[i] = v.sliceTest(s, d)
+		}
+		made.Store(&tests)
 		return tests
 	}
 }

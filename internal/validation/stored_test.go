@@ -48,3 +48,19 @@ func TestStoredProfilesAreReadWhatTheirSize(t *testing.T) {
 		t.Error("it is not known")
 	}
 }
+
+// The tests of a slice that could not be made are not taken for none, which all
+// values would pass.
+func TestTestsOfSliceAreMadeOrNot(t *testing.T) {
+	tests := testsOnce([]discriminator{{"value", "code"}}, nil)
+	for range 2 {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("it has tests of nothing")
+				}
+			}()
+			tests(New(definition.R4()))
+		}()
+	}
+}
