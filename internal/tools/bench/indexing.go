@@ -110,7 +110,7 @@ type indexingSide struct {
 	took          time.Duration
 }
 
-func (b *bench) indexingSide(ctx context.Context, bodies *scenario.Bodies) (*indexingSide, error) {
+func (b *bench) indexingSide(ctx context.Context, bodies *scenario.Bodies) (side *indexingSide, err error) {
 	dir, err := b.folder("database")
 	if err != nil {
 		return nil, err
@@ -119,20 +119,24 @@ func (b *bench) indexingSide(ctx context.Context, bodies *scenario.Bodies) (*ind
 	if err != nil {
 		return nil, err
 	}
-	side := &indexingSide{bodies: bodies, url: db.URL(), stop: sync.OnceFunc(func() { _ = db.Stop() })}
+	side = &indexingSide{bodies: bodies, url: db.URL(), stop: sync.OnceFunc(func() { _ = db.Stop() })}
+	defer func() {
+		if err != nil {
+			side.stop()
+		}
+	}()
 	if side.store, err = postgres.Open(ctx, postgres.Config{URL: db.URL()}); err != nil {
-		side.stop()
-		return nil, err
+		return side, err
 	}
 	side.stop = sync.OnceFunc(func() { side.store.Close(); _ = db.Stop() })
 	text, err := os.ReadFile(filepath.Join(dir, "postgres", "postmaster.pid"))
 	if err != nil {
-		return nil, err
+		return side, err
 	}
 	first, _, _ := strings.Cut(string(text), "\n")
 	pid, err := strconv.Atoi(first)
 	if err != nil {
-		return nil, err
+		return side, err
 	}
 	side.watch, err = procs.NewWatch([]procs.Root{{Name: "postgresql", PIDs: []int{pid}}})
 	return side, err
