@@ -13,9 +13,8 @@ import (
 // refused, so that none keeps a server busy.
 const (
 	evaluationTime  = 5 * time.Second
-	evaluationSteps = 2_000_000 // of one expression, and stepsPerNode for each value
-	stepsPerNode    = 100
-	clockEvery      = 64 // evaluations between looks at the clock
+	evaluationSteps = 2_000_000 // of one expression on a small resource
+	clockEvery      = 64        // evaluations between looks at the clock
 )
 
 // environment is what expressions know besides their focus.
@@ -33,14 +32,8 @@ func (r *run) environment() *fhirpath.Environment {
 	return &r.env
 }
 
-// limits are those of an expression, given what it may take on a small resource:
-// in proportion to the size of a large one, some 16 bytes a value.
-func (r *run) limits(l fhirpath.Limits) fhirpath.Limits {
-	values := len(r.root.Raw()) / 16
-	l.Steps += stepsPerNode * values
-	l.Items = min(l.Items+2*values, fhirpath.DefaultLimits.Items)
-	return l
-}
+// limits are those of an expression, given what it may take on a small resource.
+func (r *run) limits(l fhirpath.Limits) fhirpath.Limits { return l.ForSize(len(r.root.Raw())) }
 
 func (r *run) resourceItem(n element.Node) fhirpath.Item {
 	return fhirpath.Root(r.validator.registry, fhir.ResourceType(n.Get("resourceType").Str()), n)

@@ -50,5 +50,17 @@ var DefaultLimits = Limits{Items: 1_000_000, Steps: 20_000_000}
 // within 100 ms.
 var UserLimits = Limits{Items: 50_000, Steps: 300_000}
 
+// stepsPerValue is what a value of a large resource adds.
+const stepsPerValue = 100
+
+// ForSize gives the limits for a resource of so many bytes, these being those for a
+// small one: more in proportion, some 16 bytes a value.
+func (l Limits) ForSize(bytes int) Limits {
+	values := bytes / 16
+	l.Steps += stepsPerValue * values
+	l.Items = min(l.Items+2*values, DefaultLimits.Items)
+	return l
+}
+
 // maxString bounds the strings that evaluation makes, in bytes.
 const maxString = 1 << 20

@@ -142,3 +142,45 @@ func TestCustomParameterWithoutItsType(t *testing.T) {
 		}
 	}
 }
+
+// What a contained resource refers to is looked for in its container.
+func TestCustomParameterResolvesInTheContainer(t *testing.T) {
+	tree, err := element.Parse([]byte(`{"resourceType":"Observation","subject":{"reference":"#p"},"contained":[
+		{"resourceType":"Patient","id":"p","managingOrganization":{"reference":"#o"}},{"resourceType":"Organization","id":"o","name":"Acme"}]}`), element.DefaultLimits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(cityParameter, "Patient.address.city", "Patient.managingOrganization.resolve().ofType(Organization).name", 1)
+	only := New(definition.R4()).Only([]*definition.SearchParameter{customParameter(t, text, "town.1")})
+	index, err := only.Index("Observation", tree.Root(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range index.Contained {
+		if c.Type == "Patient" && (len(c.Index.Strings) != 1 || c.Index.Strings[0].Exact != "Acme") {
+			t.Errorf("%+v", c.Index.Strings)
+		}
+	}
+	if len(index.Contained) != 2 {
+		t.Errorf("%+v", index.Contained)
+	}
+}
+
+// An expression of a client's may take on each write what a client's may.
+func TestCustomParameterTakesLittle(t *testing.T) {
+	tree, err := element.Parse([]byte(`{"resourceType":"Patient","name":[`+strings.Repeat(`{"family":"a"},`, 1500)+`{"family":"b"}]}`), element.DefaultLimits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]int{
+		"Patient.name.where(family.exists()).family":             2,
+		"Patient.name.where(%resource.name.count() > 0).family":  0, // each name asks for all names
+		"Patient.descendants().ofType(HumanName).family.first()": 1,
+	} {
+		text := strings.Replace(cityParameter, "Patient.address.city", path, 1)
+		only := New(definition.R4()).Only([]*definition.SearchParameter{customParameter(t, text, "town.1")})
+		if index, err := only.Index("Patient", tree.Root(), ""); err != nil || len(index.Strings) != want {
+			t.Errorf("%s: %d values, want %d, %v", path, len(index.Strings), want, err)
+		}
+	}
+}

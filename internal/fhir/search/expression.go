@@ -23,15 +23,32 @@ func (s *Search) compileExpression(d *definition.SearchParameter, branch string)
 }
 
 // evaluate takes the values of an expression. One that does not apply to a
-// resource gives none.
+// resource, or takes too long on it, gives none.
 func (x *extraction) evaluate(e *expression, t fhir.ResourceType) {
-	items, err := e.compiled.Evaluate(nil, fhirpath.Root(x.search.registry, t, x.root))
+	items, err := e.compiled.Evaluate(x.environment(e), fhirpath.Root(x.search.registry, t, x.root))
 	if err != nil {
 		return
 	}
 	for _, item := range items {
 		x.item(e.parameter, item)
 	}
+}
+
+// environment is what an expression knows besides the resource: what contains it. That
+// of a parameter stored at run time may take as much as a client's may.
+func (x *extraction) environment(e *expression) *fhirpath.Environment {
+	custom, inner := e.parameter.Generation != "", !x.container.Same(x.root)
+	if !custom && !inner {
+		return nil
+	}
+	env := &fhirpath.Environment{}
+	if custom {
+		env.Limits = fhirpath.UserLimits.ForSize(len(x.container.Raw()))
+	}
+	if inner {
+		env.RootResource = fhirpath.Root(x.search.registry, fhir.ResourceType(x.container.Get("resourceType").Str()), x.container)
+	}
+	return env
 }
 
 // item reads one result: an element as a path's end is read, a computed value
