@@ -115,6 +115,7 @@ type listenFlags struct {
 	OperatorToken  string        `env:"FHIR_OPERATOR_TOKEN" placeholder:"TOKEN" help:"Bearer token by which operators are known at the API's address; without it they are served at the admin address alone."`
 	Auth           string        `env:"FHIR_AUTH" enum:",none" default:"" placeholder:"HOW" help:"How clients prove who they are: none. Must be given where --listen is no loopback address."`
 	MaxBody        int64         `env:"FHIR_MAX_BODY" default:"67108864" placeholder:"BYTES" help:"Largest request body, decompressed (${default})."`
+	BodiesInWork   int64         `env:"FHIR_BODIES_IN_WORK" default:"67108864" placeholder:"BYTES" help:"Bytes of large request bodies, decompressed, in work at once; more wait (${default})."`
 	RequestTimeout time.Duration `env:"FHIR_REQUEST_TIMEOUT" default:"60s" help:"Longest time an interaction may take (${default})."`
 	DrainDelay     time.Duration `env:"FHIR_DRAIN_DELAY" default:"0s" help:"Time between becoming unready and refusing connections, for load balancers to notice (${default})."`
 	DrainTimeout   time.Duration `env:"FHIR_DRAIN_TIMEOUT" default:"30s" help:"Longest wait for requests in flight when stopping (${default})."`
@@ -133,6 +134,9 @@ func (f *listenFlags) check() error {
 	}
 	if f.OperatorToken != "" && len(f.OperatorToken) < minToken {
 		return fmt.Errorf("--operator-token must have at least %d characters", minToken)
+	}
+	if f.BodiesInWork < 1<<20 {
+		return errors.New("--bodies-in-work must be at least 1048576")
 	}
 	if f.MaxBody < 1 || f.MaxBody > 1<<30 {
 		return errors.New("--max-body must be between 1 and 1073741824")

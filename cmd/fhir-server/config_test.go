@@ -118,6 +118,7 @@ func TestRefusedFlags(t *testing.T) {
 		"--trusted-proxies=10.0.0.1":        "--trusted-proxies",
 		"--trusted-proxies=anyone":          "--trusted-proxies",
 		"--max-body=0":                      "--max-body",
+		"--bodies-in-work=1000":             "--bodies-in-work",
 		"--request-timeout=0s":              "--request-timeout",
 		"--drain-delay=-1s":                 "--drain-delay",
 		"--database-connections=1":          "--database-connections",

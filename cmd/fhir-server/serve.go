@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -167,6 +168,7 @@ func (s *server) handler(registerer prometheus.Registerer) (http.Handler, error)
 		service.Validator = service.Checker
 	}
 	config := rest.Config{
+		Bodies:  rest.NewBodies(s.command.BodiesInWork, paceFor(os.Getenv("GOGC") == "")),
 		Service: service, BaseURL: s.command.baseURL(), Proxies: trusted,
 		MaxBody: s.command.MaxBody, Timeout: s.command.RequestTimeout, OperatorToken: s.command.OperatorToken,
 		Metrics: rest.NewMetrics(registerer), Health: &s.health, Logger: s.logger, AccessLog: s.command.AccessLog,

@@ -27,6 +27,7 @@ func (a *api) answer(ctx context.Context, in *incoming, out *outgoing) {
 	if in.Method == http.MethodGet || in.Method == http.MethodHead {
 		out.Header["Vary"], out.Header["Cache-Control"] = vary, cacheControl
 	}
+	defer out.place.leave()
 	f, err := a.interact(ctx, in, out)
 	if err != nil {
 		out.fail(in, err)
@@ -63,7 +64,7 @@ func (a *api) interact(ctx context.Context, in *incoming, out *outgoing) (format
 	if unacceptable != nil && !form && !readsRaw(request, f) {
 		return f, unacceptable
 	}
-	if err := a.complete(request, in, out); err != nil {
+	if err := a.complete(ctx, request, in, out); err != nil {
 		return f, err
 	}
 	if form {

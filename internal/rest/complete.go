@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"net/http"
 
 	"starling/internal/fhir"
@@ -9,7 +10,7 @@ import (
 )
 
 // complete adds to a routed request what its headers and body say.
-func (a *api) complete(request *interaction.Request, in *incoming, out *outgoing) error {
+func (a *api) complete(ctx context.Context, request *interaction.Request, in *incoming, out *outgoing) error {
 	request.Base = a.bases.of(in)
 	request.IfMatch = in.header("If-Match")
 	request.IfNoneMatch = in.list("If-None-Match")
@@ -26,18 +27,18 @@ func (a *api) complete(request *interaction.Request, in *incoming, out *outgoing
 	request.Operator = a.operators.sent(in)
 	switch in.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch:
-		return a.takeBody(request, in, out)
+		return a.takeBody(ctx, request, in, out)
 	}
 	return nil
 }
 
 // takeBody reads the body as what the interaction expects.
-func (a *api) takeBody(request *interaction.Request, in *incoming, out *outgoing) error {
+func (a *api) takeBody(ctx context.Context, request *interaction.Request, in *incoming, out *outgoing) error {
 	contentType := in.header("Content-Type")
 	kind, err := classify(contentType)
 	switch {
 	case searches(request.Interaction):
-		return a.takeForm(request, kind, in, out)
+		return a.takeForm(ctx, request, kind, in, out)
 	case request.Interaction == interaction.Patch || request.Interaction == interaction.ConditionalPatch:
 		if kind != bodyJSONPatch && kind != bodyJSON && kind != bodyFHIRJSON {
 			return unsupportedMedia(contentType, "application/json-patch+json or application/fhir+json")
@@ -55,7 +56,7 @@ func (a *api) takeBody(request *interaction.Request, in *incoming, out *outgoing
 	if err != nil {
 		return err
 	}
-	if request.Body, err = readBody(in, out, a.maxBody); err != nil {
+	if request.Body, err = a.readBody(ctx, in, out); err != nil {
 		return err
 	}
 	if takesBinary(request) {
@@ -66,8 +67,8 @@ func (a *api) takeBody(request *interaction.Request, in *incoming, out *outgoing
 
 // takeForm joins the form of POST _search to the URL's query
 // (https://hl7.org/fhir/R4/http.html#search).
-func (a *api) takeForm(request *interaction.Request, kind bodyKind, in *incoming, out *outgoing) error {
-	body, err := readBody(in, out, a.maxBody)
+func (a *api) takeForm(ctx context.Context, request *interaction.Request, kind bodyKind, in *incoming, out *outgoing) error {
+	body, err := a.readBody(ctx, in, out)
 	if err != nil || len(body) == 0 {
 		return err
 	}

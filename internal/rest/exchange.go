@@ -65,6 +65,7 @@ type outgoing struct {
 	// Err is the failure, nil on success.
 	Err error
 
+	place  place // of the request's body
 	buffer *[]byte
 	values [10]string
 	used   int

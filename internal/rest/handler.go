@@ -28,6 +28,8 @@ type Config struct {
 	Proxies Proxies
 	// MaxBody is the most bytes a request's body may have, decompressed.
 	MaxBody int64
+	// Bodies gives large bodies their places. Handlers may share it.
+	Bodies *Bodies
 	// Timeout is how long an interaction may take.
 	Timeout time.Duration
 	// OperatorToken is the bearer token by which operators are known; empty: there
@@ -46,6 +48,7 @@ type api struct {
 	service Service
 	bases   bases
 	maxBody int64
+	bodies  *Bodies
 	timeout time.Duration
 
 	operators operators
@@ -55,7 +58,7 @@ type api struct {
 // /livez and /readyz for load balancers.
 func New(config Config) http.Handler {
 	a := &api{
-		service: config.Service, maxBody: config.MaxBody, timeout: config.Timeout,
+		service: config.Service, maxBody: config.MaxBody, bodies: config.Bodies, timeout: config.Timeout,
 		bases: bases{fixed: config.BaseURL, proxies: config.Proxies}, operators: operatorsOf(&config),
 	}
 	handle := compressed(crossOrigin(a.answer))

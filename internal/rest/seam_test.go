@@ -105,7 +105,7 @@ func newHarness(t testing.TB, change ...func(*Config)) *harness {
 	t.Helper()
 	h := &harness{seam: &seam{}, log: &bytes.Buffer{}, health: &Health{}, metrics: prometheus.NewRegistry()}
 	config := Config{
-		Service: h.seam, MaxBody: 1000, Timeout: time.Minute, Metrics: NewMetrics(h.metrics), Health: h.health,
+		Service: h.seam, MaxBody: 1000, Bodies: NewBodies(1<<20, nil), Timeout: time.Minute, Metrics: NewMetrics(h.metrics), Health: h.health,
 		Proxies: Proxies{mustPrefix("192.0.2.0/24")},
 		Logger:  slog.New(slog.NewTextHandler(h.log, nil)),
 	}
@@ -159,4 +159,12 @@ func zipped(text string) string {
 	_, _ = writer.Write([]byte(text)) // a buffer takes everything
 	_ = writer.Close()
 	return buffer.String()
+}
+
+// handlerServes has interactions carried out by that and answered as always.
+func (h *harness) handlerServes(carryOut func(request *interaction.Request)) {
+	h.serve = func(_ context.Context, request *interaction.Request) (*interaction.Response, error) {
+		carryOut(request)
+		return patientResponse(), nil
+	}
 }

@@ -103,10 +103,20 @@ func (p *parser) value(at int) (int, bool) {
 func (p *parser) push() *node {
 	n := len(p.nodes)
 	if n == cap(p.nodes) {
-		p.nodes = slices.Grow(p.nodes, n/2+8)
+		p.nodes = slices.Grow(p.nodes, p.more())
 	}
 	p.nodes = p.nodes[:n+1]
 	return &p.nodes[n]
+}
+
+// more is how many nodes to make room for when there is none left: what the rest
+// of the text takes if it is as crowded as the text so far, so that a large
+// document is copied once, but no more than there are.
+func (p *parser) more() int {
+	n := len(p.nodes)
+	rest := len(p.text) - int(p.nodes[n-1].start)
+	expected := float64(n) * float64(rest) / float64(p.nodes[n-1].start+1)
+	return min(n, max(n/8, int(expected*17/16))) + 8
 }
 
 // leaf appends the node of a value without children, and gives its end.
