@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"regexp"
@@ -24,6 +25,16 @@ type historyCursor struct {
 	Updated  int64  `json:"u"`
 	RID      int64  `json:"r"`
 	Version  int32  `json:"v"`
+}
+
+// walkOf is whose history a walk is of, and of which time, as its cursors are signed with it: the total
+// in them is of that alone. The first byte keeps it apart from orders of searches.
+func walkOf(query *fhir.HistoryQuery) []byte {
+	b := appendPart(appendPart([]byte{0xff}, string(query.Type)), query.ID)
+	for _, bound := range []time.Time{query.Since, query.At.Low, query.At.High} {
+		b = binary.BigEndian.AppendUint64(b, uint64(microsOf(bound)))
+	}
+	return b
 }
 
 var snapshotText = regexp.MustCompile(`^([0-9]{1,20}):([0-9]{1,20}):[0-9,]*$`)
@@ -96,7 +107,7 @@ func (h *historyWalk) prepare(ctx context.Context) error {
 		}
 	}
 	if h.query.Cursor != "" {
-		if err := decodeCursor(h.query.Cursor, &h.cursor); err != nil {
+		if err := h.store.hash.decodeCursor(walkOf(h.query), h.query.Cursor, &h.cursor); err != nil {
 			return err
 		}
 		if !isSnapshot(h.cursor.Snapshot) {
@@ -165,7 +176,7 @@ func (h *historyWalk) page(ctx context.Context) (*fhir.HistoryPage, error) {
 	page := &fhir.HistoryPage{Horizon: timeOf(h.cursor.Horizon), Total: h.cursor.Total}
 	for rows.Next() {
 		if len(page.Versions) == h.query.Count {
-			page.Next = encodeCursor(h.cursor)
+			page.Next = h.store.hash.encodeCursor(walkOf(h.query), h.cursor)
 			break
 		}
 		v := rows.RawValues()

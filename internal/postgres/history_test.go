@@ -1,7 +1,9 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"testing"
 	"time"
@@ -111,12 +113,41 @@ func TestHistoryErrors(t *testing.T) {
 	s := open(t, postgrestest.New(t))
 	_, err := s.History(t.Context(), &fhir.HistoryQuery{Type: "Patient", ID: "never", Count: 1})
 	wantKind(t, err, fhir.KindNotFound)
-	for _, cursor := range []string{"x", encodeCursor(historyCursor{Snapshot: "1; DROP TABLE version"}), encodeCursor(historyCursor{Snapshot: "9:1:"})} {
+	for _, cursor := range []string{"x", s.hash.encodeCursor(walkOf(&fhir.HistoryQuery{}), historyCursor{Snapshot: "1; DROP TABLE version"}), s.hash.encodeCursor(walkOf(&fhir.HistoryQuery{}), historyCursor{Snapshot: "9:1:"})} {
 		_, err := s.History(t.Context(), &fhir.HistoryQuery{Count: 1, Cursor: cursor})
 		wantKind(t, err, fhir.KindInvalid)
 	}
 	_, err = s.Search(t.Context(), &fhir.SearchQuery{Types: []fhir.ResourceType{"Patient"}, Count: 1, Cursor: "?"})
 	wantKind(t, err, fhir.KindInvalid)
+}
+
+// TestHistoryCursorIsSigned: neither its total nor its place can be made up, nor
+// can it be taken to another history.
+func TestHistoryCursorIsSigned(t *testing.T) {
+	s := open(t, postgrestest.New(t))
+	for _, id := range []string{"a", "b"} {
+		w := patient(id, "")
+		do(t, s, w)
+		do(t, s, as(w, fhir.OpUpdate, nil))
+	}
+	query := &fhir.HistoryQuery{Type: "Patient", ID: "a", Count: 1}
+	first, err := s.History(t.Context(), query)
+	if err != nil || first.Total != 2 || first.Next == "" {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	text, _ := base64.RawURLEncoding.DecodeString(first.Next)
+	forged := bytes.Replace(text, []byte(`"t":2`), []byte(`"t":9`), 1)
+	if bytes.Equal(forged, text) {
+		t.Fatalf("no total in %q", text)
+	}
+	for id, cursor := range map[string]string{"a": base64.RawURLEncoding.EncodeToString(forged), "b": first.Next} {
+		_, err := s.History(t.Context(), &fhir.HistoryQuery{Type: "Patient", ID: id, Count: 1, Cursor: cursor})
+		wantKind(t, err, fhir.KindInvalid)
+	}
+	query.Cursor = first.Next
+	if second, err := s.History(t.Context(), query); err != nil || second.Total != 2 || len(second.Versions) != 1 {
+		t.Errorf("%+v, %v", second, err)
+	}
 }
 
 // TestLastUpdatedNeverGoesBack: not when the clock does (rule 31).
