@@ -37,7 +37,7 @@ func (s *Service) Serve(ctx context.Context, request *Request) (*Response, error
 	if s.Caches == nil || !usesCaches(request) {
 		return s.serve(ctx, request)
 	}
-	asked := time.Now()
+	asked, look := time.Now(), prepareLook
 	for renewals := 0; ; renewals++ {
 		using, err := s.Caches.Begin(ctx, request.CacheVersion, request.RespondAsync)
 		if err != nil {
@@ -46,7 +46,8 @@ func (s *Service) Serve(ctx context.Context, request *Request) (*Response, error
 		response, err := s.serve(using, request)
 		switch {
 		case errors.Is(err, fhir.ErrStale):
-		case preparing(err) && time.Since(asked) < preparePatience && rest(ctx, prepareLook):
+		case preparing(err) && time.Since(asked) < preparePatience && rest(ctx, look):
+			look *= 2
 			renewals-- // nothing was renewed
 			continue
 		case err == nil && changes(request.Interaction):
@@ -68,7 +69,7 @@ func (s *Service) Serve(ctx context.Context, request *Request) (*Response, error
 }
 
 // Indexing a few resources for a new search parameter takes a moment: so long is
-// waited for it, and so often looked.
+// waited for it, with looks at first so far apart, then ever farther.
 const (
 	preparePatience = 500 * time.Millisecond
 	prepareLook     = 10 * time.Millisecond
