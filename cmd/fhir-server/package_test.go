@@ -193,6 +193,25 @@ func TestLoadPackageFailures(t *testing.T) {
 			}
 		}
 	})
+	t.Run("what is cut short loads nothing", func(t *testing.T) {
+		files := map[string]string{}
+		for i := range 2500 { // more than one transaction takes
+			id := fmt.Sprint("cut-", i)
+			files[id+".json"] = strings.ReplaceAll(colours, "colours", id)
+		}
+		file := pack(t, t.TempDir(), "cut", "1.0.0", nil, files)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, text[:len(text)-100], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		stdout, _, err := runLoad(t, "--database-url="+url, "--data-dir="+t.TempDir(), file)
+		if err == nil || !strings.Contains(err.Error(), "cut-1.0.0.tgz: is cut short") || !strings.HasPrefix(stdout, "loaded 0 resources") {
+			t.Errorf("%v\n%s", err, stdout)
+		}
+	})
 	t.Run("a missing dependency loads nothing", func(t *testing.T) {
 		file := pack(t, t.TempDir(), "needy", "1.0.0", map[string]string{"absent": "3.0.0"}, map[string]string{"a.json": strings.ReplaceAll(colours, "colours", "shades")})
 		stdout, _, err := runLoad(t, "--database-url="+url, "--data-dir="+t.TempDir(), file)

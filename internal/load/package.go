@@ -61,7 +61,11 @@ func (f *packageFile) all(most int64) ([]byte, error) {
 	if f.size > most {
 		return nil, fmt.Errorf("%s has %d bytes, more than the %d that are read", f.name, f.size, most)
 	}
-	return io.ReadAll(f)
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.name, unreadable(err))
+	}
+	return text, nil
 }
 
 // errEnough ends a walk without being its error.
@@ -77,7 +81,7 @@ func walk(ctx context.Context, file string, most bounds, visit func(*packageFile
 	defer opened.Close()
 	unzipped, err := gzip.NewReader(opened)
 	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+		return fmt.Errorf("%s: %w", file, unreadable(err))
 	}
 	bounded := &io.LimitedReader{R: unzipped, N: most.bytes}
 	archive := tar.NewReader(bounded)
@@ -85,17 +89,21 @@ func walk(ctx context.Context, file string, most bounds, visit func(*packageFile
 		header, err := archive.Next()
 		switch {
 		case errors.Is(err, io.EOF) && bounded.N > 0:
+			// The checksum of all stands behind the archive.
+			if _, err := io.Copy(io.Discard, bounded); err != nil {
+				return fmt.Errorf("%s: %w", file, unreadable(err))
+			}
 			return nil
 		case bounded.N <= 0 || files == most.files:
 			return fmt.Errorf("%s: is too large: at most %d files and %d bytes are read", file, most.files, most.bytes)
 		case err != nil:
-			return fmt.Errorf("%s: %w", file, err)
+			return fmt.Errorf("%s: %w", file, unreadable(err))
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case header.Typeflag != tar.TypeReg:
 			continue
 		}
-		err = visit(&packageFile{name: path.Clean(header.Name), size: header.Size, Reader: archive})
+		err = visit(&packageFile{name: legible(path.Clean(header.Name)), size: header.Size, Reader: archive})
 		switch {
 		case errors.Is(err, errEnough):
 			return nil
@@ -103,6 +111,11 @@ func walk(ctx context.Context, file string, most bounds, visit func(*packageFile
 			return fmt.Errorf("%s: %w", file, err)
 		}
 	}
+}
+
+// verify reads all of a package, without looking at it.
+func (p *Package) verify(ctx context.Context) error {
+	return walk(ctx, p.Path, packageBounds, func(*packageFile) error { return nil })
 }
 
 // OpenPackage reads the manifest of a package.
@@ -139,7 +152,7 @@ func (p *Package) read(text []byte) error {
 		Dependencies    map[string]string
 	}
 	if err := json.Unmarshal(text, &manifest); err != nil {
-		return err
+		return notManifest(err)
 	}
 	if manifest.Name == "" || manifest.Version == "" {
 		return errors.New("has no name, or no version")

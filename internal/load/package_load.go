@@ -63,6 +63,11 @@ func (r *run) loadPackages(ctx context.Context, files []File) error {
 	if err != nil {
 		return err
 	}
+	for _, p := range order { // one that is damaged is to load nothing
+		if err := p.verify(ctx); err != nil {
+			return err
+		}
+	}
 	l := packages{run: r, results: map[*Package]*LoadedPackage{}, pending: map[identity]*packageResource{}}
 	defer func() {
 		for _, p := range order {

@@ -111,26 +111,42 @@ func TestDependencyOrder(t *testing.T) {
 func TestPackageThatCannotBeRead(t *testing.T) {
 	whole := archive(t, manifestName, manifest("a", "1.0.0"), "package/x.json", strings.Repeat("0123456789abcdef", 1000))
 	damaged := bytes.Clone(whole)
-	damaged[len(damaged)/2] ^= 0xff
-	for name, content := range map[string][]byte{
-		"no gzip":      []byte("PK"),
-		"nothing":      nil,
-		"cut short":    whole[:len(whole)/2],
-		"damaged":      damaged,
-		"no manifest":  archive(t, "package.json", manifest("a", "1.0.0")),
-		"not JSON":     archive(t, manifestName, "{"),
-		"no name":      archive(t, manifestName, `{"version":"1"}`),
-		"R5":           archive(t, manifestName, `{"name":"a","version":"1","fhirVersions":["5.0.0"]}`),
-		"big manifest": archive(t, manifestName, strings.Repeat(" ", maxManifest)+manifest("a", "1.0.0")),
+	damaged[len(damaged)-6] ^= 0xff // of the checksum
+	for says, content := range map[string][]byte{
+		"is no gzip file":                      []byte("PK is the beginning of another format"),
+		"is cut short":                         whole[:len(whole)/2],
+		"is cut short: it ends before":         nil,
+		"is damaged":                           damaged,
+		"has no package/package.json":          archive(t, "package.json", manifest("a", "1.0.0")),
+		"is no JSON, from byte 1 on":           archive(t, manifestName, "{"),
+		"must be a JSON object, not of the ki": archive(t, manifestName, "[]"),
+		`"name" must not be a number`:          archive(t, manifestName, `{"name":1}`),
+		"has no name":                          archive(t, manifestName, `{"version":"1"}`),
+		"is for FHIR 5.0.0":                    archive(t, manifestName, `{"name":"a","version":"1","fhirVersions":["5.0.0"]}`),
+		"more than the 4194304":                archive(t, manifestName, strings.Repeat(" ", maxManifest)+manifest("a", "1.0.0")),
 	} {
 		file := filepath.Join(place(t, map[string][]byte{"p.tgz": content}), "p.tgz")
 		_, err := resolved(t, Dependencies{}, file)
 		if err == nil { // the manifest may stand before what is damaged
-			err = walk(context.Background(), file, packageBounds, func(f *packageFile) error { _, err := f.all(maxPackageDocument); return err })
+			err = (&Package{Path: file}).verify(context.Background())
 		}
-		if err == nil || !strings.Contains(err.Error(), file) {
-			t.Errorf("%s: %v", name, err)
+		if err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", says, err)
 		}
+	}
+}
+
+// A terminal obeys what stands in the names of files.
+func TestNamesInPackagesAreLegible(t *testing.T) {
+	file := filepath.Join(place(t, map[string][]byte{"p.tgz": archive(t, "package/\x1b[31mé\a.json", "{}")}), "p.tgz")
+	err := walk(context.Background(), file, packageBounds, func(f *packageFile) error {
+		if want := `package/\x1b[31mé\a.json`; f.name != want {
+			t.Errorf("%q, want %q", f.name, want)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
