@@ -96,7 +96,7 @@ func TestCacheStatusListsEveryInstance(t *testing.T) {
 			}
 			for _, instance := range instances {
 				address, level := one(t, instance.Part, "address").ValueString, one(t, instance.Part, "validation").ValueCode
-				if addresses[address] != level || one(t, instance.Part, "transport").ValueCode != "notify" {
+				if addresses[address] != level || one(t, instance.Part, "transport").ValueCode != "notify" || one(t, instance.Part, "mode").ValueCode != "notify" {
 					t.Fatalf("%s %+v", address, instance)
 				}
 				if *one(t, instance.Part, "answering").ValueBoolean != (address == asked.base) {

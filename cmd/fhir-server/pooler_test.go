@@ -47,6 +47,12 @@ func TestServersBehindPgBouncer(t *testing.T) {
 			}
 			alternate(t, servers)
 			allInteractions(t, servers)
+			for _, instance := range of(clusterStatus(t, servers[0]), "instance") {
+				mode, used := one(t, instance.Part, "mode").ValueCode, one(t, instance.Part, "transport").ValueCode
+				if mode != c.asked || used != c.used {
+					t.Errorf("$cache-status: %s for %s, want %s for %s", used, mode, c.used, c.asked)
+				}
+			}
 			for _, r := range servers {
 				const says = "cache transport cannot work here"
 				if c.used != c.asked {

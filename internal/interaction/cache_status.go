@@ -71,6 +71,7 @@ func (p *parametersOut) member(name string, m *fhir.Member, cluster *fhir.Cluste
 	p.text("name", "valueString", m.Name)
 	p.text("address", "valueString", m.Address)
 	p.flag("answering", m.ID == cluster.Self)
+	p.text("mode", "valueCode", m.Mode)
 	p.text("transport", "valueCode", m.Transport)
 	p.text("software", "valueString", m.Software)
 	p.text("validation", "valueCode", m.Level)
