@@ -34,7 +34,7 @@ func TestSearchFollowsPages(t *testing.T) {
 		if strings.HasPrefix(r.URL.Path, "/fhir/page") {
 			n = &next
 		}
-		fmt.Fprintf(w, `{"resourceType":"Bundle","type":"searchset","link":[{"relation":"next","url":"%s/fhir/page/%d"}],"entry":[{"search":{"mode":"match"}}]}`, server.URL, n.Add(1))
+		fmt.Fprintf(w, `{"resourceType":"Bundle","type":"searchset","link":[{"relation":"next","url":"%s/fhir/page/%d"}],"entry":[{"fullUrl":"a","search":{"mode":"match"}}]}`, server.URL, n.Add(1))
 	}))
 	defer server.Close()
 	target, err := wire.ParseTarget(server.URL + "/fhir")

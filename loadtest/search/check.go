@@ -28,13 +28,9 @@ func Check(status int, body []byte, first bool) *Fault {
 	return nil
 }
 
-// Resources counts the resources of a page: matches, and what they include.
-func Resources(body []byte) (n int) {
-	for _, mode := range []string{`"mode":"match"`, `"mode":"include"`, `"mode": "match"`, `"mode": "include"`} {
-		n += bytes.Count(body, []byte(mode))
-	}
-	return n
-}
+// Resources counts the resources of a page, matches and what they include: each has
+// a fullUrl (https://hl7.org/fhir/R4/bundle.html#bundle-unique).
+func Resources(body []byte) int { return bytes.Count(body, []byte(`fullUrl"`)) }
 
 // NextLink gives the URL of the next page, "" if this is the last.
 func NextLink(body []byte) string {

@@ -97,7 +97,7 @@ func TestNextLink(t *testing.T) {
 }
 
 func TestResources(t *testing.T) {
-	body := `{"entry":[{"search":{"mode":"match"}},{"search":{"mode": "include"}},{"search":{"mode":"outcome"}}]}`
+	body := `{"entry":[{"fullUrl":"a","search":{"mode":"match"}},{"fullUrl" : "b","search":{"mode":"include"}},{"search":{"mode":"outcome"}}]}`
 	if n := Resources([]byte(body)); n != 2 {
 		t.Errorf("%d resources, want 2", n)
 	}
