@@ -47,8 +47,9 @@ func Migrate(ctx context.Context, url string) error {
 		return err
 	}
 	// The lock is of a transaction, so that a pooler leaves it where it is, and
-	// ends with the connection at the latest.
-	lock := fmt.Sprintf(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SELECT pg_advisory_xact_lock(%d)`, int64(migrationLock))
+	// ends with the connection at the latest. A role may have limits, which another
+	// instance's migration is not to run into.
+	lock := fmt.Sprintf(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(%d)`, int64(migrationLock))
 	if _, err := conn.PgConn().Exec(ctx, lock).ReadAll(); err != nil {
 		return fmt.Errorf("wait for other migrations: %w", err)
 	}
