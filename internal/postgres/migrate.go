@@ -72,10 +72,14 @@ func migratePooled(ctx context.Context, db *sql.DB, schema string) error {
 	// The migrations make a schema named fhir, which a role of that name would
 	// then find first.
 	if current != schema || user == views && strings.Contains(path, "$user") {
-		return fmt.Errorf("the connection pooler in between does not pass on search_path, which is %s for the role %s and has to be %s: "+
-			"give --listen-database-url, which leads past it, or set it: ALTER ROLE %[2]s SET search_path = %[3]s, then RECONNECT in the pooler", path, user, schema)
+		return errSearchPath(path, user, schema)
 	}
 	return migrate(ctx, db)
+}
+
+func errSearchPath(path, user, schema string) error {
+	return fmt.Errorf("the connection pooler in between does not pass on search_path, which is %s for the role %s and has to be %s: "+
+		"set it, ALTER ROLE %[2]s SET search_path = %[3]s, then RECONNECT in the pooler", path, user, schema)
 }
 
 // views is the schema of the views of resources.

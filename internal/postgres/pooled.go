@@ -81,6 +81,26 @@ func throughPooler(config *pgxpool.Config) {
 	}
 }
 
+// findTables gives an error if statements outside of transactions do not find the
+// tables through a pooler: for them nobody sets search_path.
+func findTables(ctx context.Context, pool *pgxpool.Pool, url string) error {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return fmt.Errorf("database URL: %w", err)
+	}
+	setSchema(config.RuntimeParams)
+	var found bool
+	var user, path string
+	err = pool.QueryRow(ctx, `SELECT to_regclass('cache_version') IS NOT NULL, current_user, current_setting('search_path')`).Scan(&found, &user, &path)
+	if err != nil {
+		return fmt.Errorf("connect to the database: %w", err)
+	}
+	if !found {
+		return errSearchPath(path, user, config.RuntimeParams["search_path"])
+	}
+	return nil
+}
+
 // localSettings is the statement that makes settings in a transaction.
 func localSettings(settings map[string]string) string {
 	var sql strings.Builder

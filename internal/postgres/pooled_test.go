@@ -201,6 +201,37 @@ func TestSettingsThroughPooler(t *testing.T) {
 	conn.Release()
 }
 
+// A pooler does not pass on the schema of the tables. Whether migrations go through
+// it or past it, the server says so, and what to do.
+func TestSchemaThroughPooler(t *testing.T) {
+	direct := postgrestest.New(t)
+	conn, err := pgx.Connect(t.Context(), direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	if _, err := conn.Exec(t.Context(), `CREATE SCHEMA app`); err != nil {
+		t.Fatal(err)
+	}
+	through := func() string {
+		return withSetting(t, postgrestest.Pooler(t, direct, "transaction"), "search_path", "app")
+	}
+	before := through()
+	for way, listenURL := range map[string]string{"through it": "", "past it": withSetting(t, direct, "search_path", "app")} {
+		s, err := Open(t.Context(), Config{URL: before, ListenURL: listenURL})
+		if err == nil {
+			s.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), "SET search_path = app") {
+			t.Errorf("migrated %s: %v", way, err)
+		}
+	}
+	if _, err := conn.Exec(t.Context(), `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = app', current_database()); END $$`); err != nil {
+		t.Fatal(err)
+	}
+	put(t, open(t, through()), "ValueSet", "x")
+}
+
 // Writers of one resource and of what it is checked by, on two instances behind
 // a pooler, are fenced as they are without one.
 func TestFenceThroughPooler(t *testing.T) {

@@ -91,6 +91,12 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 		s.closePools()
 		return nil, err
 	}
+	if s.pooled {
+		if err := findTables(ctx, s.reserve, config.URL); err != nil {
+			s.closePools()
+			return nil, err
+		}
+	}
 	if err := s.load(ctx); err != nil {
 		s.closePools()
 		return nil, err
