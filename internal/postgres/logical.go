@@ -74,25 +74,31 @@ func (l Logical) Listen(ctx context.Context, ready func() error, changed func(fh
 
 // publish makes the publication if there is none.
 func (l Logical) publish(ctx context.Context) error {
-	var level string
-	var published bool
-	err := l.store.reserve.QueryRow(ctx, `SELECT current_setting('wal_level'), EXISTS (SELECT FROM pg_publication_tables WHERE pubname = $1 AND tablename = 'cache_version')`,
-		publication).Scan(&level, &published)
-	if err != nil {
+	level, published, err := l.published(ctx)
+	switch {
+	case err != nil:
 		return err
-	}
-	if level != "logical" {
+	case level != "logical":
 		return fmt.Errorf("%w: the setting wal_level of PostgreSQL is %s, and has to be logical", fhir.ErrUnheard, level)
-	}
-	if published {
+	case published:
 		return nil
 	}
 	_, err = l.store.reserve.Exec(ctx, createPublication)
 	var pgErr *pgconn.PgError
 	if errors.As(err, &pgErr) && (pgErr.Code == "42710" || pgErr.Code == "23505") {
-		return nil // another instance was faster
+		// Another instance was faster, or somebody has made one of that name.
+		if _, published, err := l.published(ctx); published || err != nil {
+			return err
+		}
 	}
 	return unheard(err, "the publication cannot be made; have the owner of the database do it: "+createPublication)
+}
+
+// published reports whether the publication has the table of versions, and the level of the WAL.
+func (l Logical) published(ctx context.Context) (level string, is bool, err error) {
+	err = l.store.reserve.QueryRow(ctx, `SELECT current_setting('wal_level'), EXISTS (SELECT FROM pg_publication_tables
+		JOIN pg_publication USING (pubname) WHERE pubname = $1 AND tablename = 'cache_version' AND pubupdate)`, publication).Scan(&level, &is)
+	return level, is, err
 }
 
 const createPublication = `CREATE PUBLICATION ` + publication + ` FOR TABLE cache_version WITH (publish = 'update')`

@@ -51,6 +51,15 @@ func TestLogicalNeeds(t *testing.T) {
 			t.Error(says)
 		}
 	})
+	t.Run("a publication of that name", func(t *testing.T) {
+		s := open(t, postgrestest.New(t))
+		if _, err := s.reserve.Exec(t.Context(), `CREATE PUBLICATION starling_cache FOR TABLE resource`); err != nil {
+			t.Fatal(err)
+		}
+		if says := refusal(t, s); !strings.Contains(says, "publication") {
+			t.Error(says)
+		}
+	})
 	t.Run("max_wal_senders and max_replication_slots", func(t *testing.T) {
 		s := open(t, server(t, "wal_level=logical", "max_wal_senders=2", "max_replication_slots=1"))
 		hear(t, s.Logical()).await()
