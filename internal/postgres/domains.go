@@ -96,5 +96,6 @@ func (s *Store) readDomain(ctx context.Context, domain fhir.Domain, held []*fhir
 		}
 		return rows.Err()
 	})
-	return d, s.reserve.SendBatch(ctx, batch).Close()
+	err = s.reserve.SendBatch(ctx, batch).Close()
+	return d, err
 }
