@@ -46,7 +46,7 @@ func (s *Store) sample(ctx context.Context, conn *pgx.Conn, query *fhir.SearchQu
 		greatest(1, (SELECT reltuples FROM pg_class WHERE oid = 'resource'::regclass)::bigint / `, b.arg(s.sampling.of), `::bigint) = 0))[1:`, b.arg(int32(s.sampling.mostLooked)), `], '{}') FROM (`, candidates, `) d`)
 	var all int64
 	var rids []int64
-	if err := conn.QueryRow(ctx, b.String(), b.args...).Scan(&all, &rids); err != nil {
+	if err := b.scan(ctx, conn, &all, &rids); err != nil {
 		return t, false, err
 	}
 	if all <= s.sampling.mostLooked || int64(len(rids)) < s.sampling.leastFound {
@@ -58,7 +58,7 @@ func (s *Store) sample(ctx context.Context, conn *pgx.Conn, query *fhir.SearchQu
 	}
 	b.write(`SELECT count(*) FROM (SELECT * FROM resource g WHERE g.rid = ANY (`, b.arg(rids), `) OFFSET 0) r WHERE `, one.current(), one.tests(-1))
 	var found int64
-	if err := conn.QueryRow(ctx, b.String(), b.args...).Scan(&found); err != nil || found < s.sampling.leastFound {
+	if err := b.scan(ctx, conn, &found); err != nil || found < s.sampling.leastFound {
 		return t, false, err
 	}
 	return total{int64(math.Round(float64(all) * float64(found) / float64(len(rids)))), true}, true, nil

@@ -1,8 +1,10 @@
 package postgres
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"starling/internal/fhir"
@@ -62,5 +64,20 @@ func TestCountsAndEstimates(t *testing.T) {
 				t.Errorf("%d, where there are %d", near, exact)
 			}
 		})
+	}
+}
+
+// TestCountAsksForTooMuch: a count has the bounds that pages have.
+func TestCountAsksForTooMuch(t *testing.T) {
+	s := openClinic(t, 100)
+	s.sampling = sampling{mostLooked: 1, of: math.MaxInt32, leastFound: 1}
+	many := make([]fhir.Criterion, mostArgs)
+	for i := range many {
+		many[i] = fhir.Not{Criterion: coded("code", "urn:s", strconv.Itoa(i))}
+	}
+	_, err := s.Search(t.Context(), counted(searchFor("Observation", many...)))
+	var refused *fhir.Error
+	if !errors.As(err, &refused) || refused.Kind != fhir.KindInvalid || refused.Issues[0].Code != fhir.IssueTooCostly {
+		t.Errorf("%v", err)
 	}
 }
