@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"starling/internal/postgres/postgrestest"
 )
@@ -63,5 +66,29 @@ func TestStaticDeploymentRefusesSystemResources(t *testing.T) {
 	}
 	if a := r.do("PUT", "Patient/p", `{"resourceType":"Patient","id":"p"}`, "Content-Type: application/fhir+json"); a.StatusCode != 201 {
 		t.Errorf("a clinical resource: %d %s", a.StatusCode, a.body)
+	}
+}
+
+// While releases are changed one instance after the other, the database may have a
+// domain that this one does not know.
+func TestDomainOfALaterRelease(t *testing.T) {
+	url := postgrestest.New(t)
+	one, other := serve(t, url, "--cache-lease=20s"), serve(t, url, "--cache-lease=20s")
+	connection, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = connection.Close(context.WithoutCancel(t.Context())) }()
+	if _, err := connection.Exec(t.Context(), `INSERT INTO cache_version (domain, version) VALUES ('later', 7)`); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	for _, r := range []*running{one, other} {
+		if a := r.put("ValueSet/v", `{"resourceType":"ValueSet","id":"v","status":"active"}`); a.StatusCode != 201 && a.StatusCode != 200 {
+			t.Errorf("%d %s", a.StatusCode, a.body)
+		}
+	}
+	if took := time.Since(begun); took > 10*time.Second {
+		t.Errorf("the changes waited %v for what nobody applies", took)
 	}
 }

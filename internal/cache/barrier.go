@@ -28,8 +28,8 @@ func (s *Synchronizer) await(ctx context.Context) {
 		return
 	}
 	u.reach(versionOf(state).String())
-	for domain, version := range state.Versions {
-		s.caches[domain.Number()].learn(state.Lineage, version)
+	for i, domain := range fhir.Domains() { // a later release may have more
+		s.caches[i].learn(state.Lineage, state.Versions[domain])
 	}
 	if u != nil && u.async || s.without.barrier {
 		return
@@ -64,8 +64,8 @@ func (s *Synchronizer) applies(ctx context.Context, state fhir.DomainState) bool
 		if m.Applied.Lineage < state.Lineage {
 			return false
 		}
-		for domain, version := range state.Versions {
-			if m.Applied.Lineage == state.Lineage && m.Applied.Versions[domain] < version {
+		for _, domain := range fhir.Domains() {
+			if m.Applied.Lineage == state.Lineage && m.Applied.Versions[domain] < state.Versions[domain] {
 				return false
 			}
 		}

@@ -48,7 +48,7 @@ func (s *Store) Beat(ctx context.Context, m *fhir.Member) (fhir.DomainState, boo
 
 // beat writes the member's row and reads the versions in one statement. It is
 // committed, which a standby or a primary cut off from its synchronous standby
-// cannot do: neither renews a lease.
+// cannot do: neither renews a lease. A domain of a later release does not count.
 func beat(ctx context.Context, db interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }, m *fhir.Member,
@@ -56,7 +56,7 @@ func beat(ctx context.Context, db interface {
 	v := m.Applied.Versions
 	rows, err := db.Query(ctx, `WITH before AS (SELECT seen FROM cache_member WHERE id = $1),
 	proved AS (SELECT clock_timestamp() AS at FROM cache_version HAVING bool_and(cache_lineage(epoch) = $6
-		AND version <= CASE domain WHEN 'validation' THEN $7::bigint WHEN 'routing' THEN $8::bigint ELSE $9::bigint END)),
+		AND version <= CASE domain WHEN 'validation' THEN $7::bigint WHEN 'routing' THEN $8::bigint WHEN 'subscriptions' THEN $9::bigint ELSE version END)),
 	beat AS (
 		INSERT INTO cache_member (id, name, mode, transport, lease, lineage, validation, routing, subscriptions, address, software, level, proved)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, (SELECT at FROM proved))

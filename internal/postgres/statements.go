@@ -54,8 +54,8 @@ var statements = map[string]string{
 	stmtNowBoth:      `SELECT date_trunc('milliseconds', now()), pg_current_xact_id(), pg_backend_pid(), pg_advisory_xact_lock(4, 1), fence_changes()`,
 	stmtFenceChanges: `SELECT fence_changes()`,
 	stmtCheckBasis: `SELECT refuse_stale(domain, version, cache_lineage(epoch)) FROM cache_version
-WHERE version < CASE domain WHEN 'validation' THEN $1::bigint WHEN 'routing' THEN $3::bigint ELSE $5::bigint END
-OR version > CASE domain WHEN 'validation' THEN $2::bigint WHEN 'routing' THEN $4::bigint ELSE $6::bigint END
+WHERE version < CASE domain WHEN 'validation' THEN $1::bigint WHEN 'routing' THEN $3::bigint WHEN 'subscriptions' THEN $5::bigint ELSE version END
+OR version > CASE domain WHEN 'validation' THEN $2::bigint WHEN 'routing' THEN $4::bigint WHEN 'subscriptions' THEN $6::bigint ELSE version END
 OR cache_lineage(epoch) <> $7::text`,
 
 	stmtRead: `SELECT k.ord, v.version, v.updated, v.method, v.meta, v.body
