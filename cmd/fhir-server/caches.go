@@ -109,7 +109,7 @@ func advertised(address net.Addr) string {
 // has heard when they are answered.
 func (c *caches) guard(store fhir.Store) fhir.Store {
 	if c.synchronizer == nil {
-		return cache.Static(c.parameters.Guard(store))
+		return cache.Static(store)
 	}
 	return c.synchronizer.Follow(store)
 }

@@ -69,6 +69,51 @@ func TestStaticDeploymentRefusesSystemResources(t *testing.T) {
 	}
 }
 
+// A static instance listens to nothing, is no member, and passes the fence: what
+// stops the writes of another does not stop its own.
+func TestStaticDeploymentPaysNothing(t *testing.T) {
+	for _, mode := range []string{"off", "notify"} {
+		url := postgrestest.New(t)
+		r := serve(t, url, "--cache-sync="+mode)
+		connection, err := pgx.Connect(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = connection.Close(context.WithoutCancel(t.Context())) }()
+		var listening, members int
+		if err := connection.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'),
+			(SELECT count(*) FROM cache_member)`).Scan(&listening, &members); err != nil {
+			t.Fatal(err)
+		}
+		// Who holds the fence exclusively stops the writes that take it.
+		if _, err := connection.Exec(t.Context(), `SELECT pg_advisory_lock(4, 2)`); err != nil {
+			t.Fatal(err)
+		}
+		written := make(chan answer, 1)
+		go func() {
+			written <- r.do("POST", "Patient", `{"resourceType":"Patient"}`, "Content-Type: application/fhir+json")
+		}()
+		stopped := false
+		select {
+		case a := <-written:
+			if a.StatusCode != 201 {
+				t.Errorf("%s: %d %s", mode, a.StatusCode, a.body)
+			}
+		case <-time.After(300 * time.Millisecond):
+			stopped = true
+		}
+		if _, err := connection.Exec(t.Context(), `SELECT pg_advisory_unlock(4, 2)`); err != nil {
+			t.Fatal(err)
+		}
+		if stopped {
+			<-written
+		}
+		if pays := mode != "off"; stopped != pays || (listening > 0) != pays || (members > 0) != pays {
+			t.Errorf("%s: stopped at the fence %v, %d connections listen, %d members", mode, stopped, listening, members)
+		}
+	}
+}
+
 // While releases are changed one instance after the other, the database may have a
 // domain that this one does not know.
 func TestDomainOfALaterRelease(t *testing.T) {
