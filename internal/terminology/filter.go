@@ -12,9 +12,14 @@ import (
 // filterJSON is ValueSet.compose.include.filter.
 type filterJSON struct{ Property, Op, Value string }
 
-// select gives the concepts that pass a filter
-// (https://hl7.org/fhir/R4/valueset-filter-operator.html).
+// selected gives the concepts that pass a filter
+// (https://hl7.org/fhir/R4/valueset-filter-operator.html). One on a property that
+// the system does not have is an error, as it is mostly a slip: of all that it asks
+// nothing could be told.
 func (s *CodeSystem) selected(f *filterJSON) (bitset, error) {
+	if !slices.Contains(standardProperties, f.Property) && !s.properties[f.Property] {
+		return nil, s.badFilter(f, "the code system has no such property")
+	}
 	switch f.Op {
 	case "is-a", "descendent-of", "is-not-a", "generalizes":
 		return s.selectedByHierarchy(f)
@@ -34,7 +39,7 @@ func (s *CodeSystem) selected(f *filterJSON) (bitset, error) {
 		if f.Value != "true" && f.Value != "false" {
 			return nil, s.badFilter(f, "true or false was expected")
 		}
-		return s.selectedWhere(func(c *concept) bool { return (len(c.values(f.Property)) > 0) == (f.Value == "true") }), nil
+		return s.selectedWhere(func(c *concept) bool { return (len(s.values(c, f.Property)) > 0) == (f.Value == "true") }), nil
 	case "regex":
 		if len(f.Value) > maxRegex {
 			return nil, s.badFilter(f, "the expression is too long")
@@ -43,7 +48,7 @@ func (s *CodeSystem) selected(f *filterJSON) (bitset, error) {
 		if err != nil {
 			return nil, s.badFilter(f, "the expression is not understood")
 		}
-		return s.selectedWhere(func(c *concept) bool { return slices.ContainsFunc(c.values(f.Property), re.MatchString) }), nil
+		return s.selectedWhere(func(c *concept) bool { return slices.ContainsFunc(s.values(c, f.Property), re.MatchString) }), nil
 	}
 	return nil, s.badFilter(f, "the operator is not known")
 }
@@ -102,7 +107,7 @@ func (s *CodeSystem) selectedByValues(property string, values []string) bitset {
 		return b
 	}
 	return s.selectedWhere(func(c *concept) bool {
-		return slices.ContainsFunc(c.values(property), func(v string) bool { return slices.Contains(values, v) })
+		return slices.ContainsFunc(s.values(c, property), func(v string) bool { return slices.Contains(values, v) })
 	})
 }
 
@@ -116,9 +121,15 @@ func (s *CodeSystem) selectedWhere(pass func(*concept) bool) bitset {
 	return b
 }
 
-// values gives the texts of a property. The standard flags are false for a
-// concept that does not say.
-func (c *concept) values(property string) []string {
+// standardProperties are those that every concept can be asked for
+// (https://hl7.org/fhir/R4/codesystem-concept-properties.html), and its own elements.
+var standardProperties = []string{
+	"concept", "code", "display", "definition", "parent", "child", "inactive", "notSelectable", "deprecated",
+}
+
+// values gives the texts of a property of a concept. The standard flags are false
+// for one that does not say; parents and children are also those of the nesting.
+func (s *CodeSystem) values(c *concept, property string) []string {
 	switch property {
 	case "code", "concept":
 		return []string{c.Code}
@@ -130,6 +141,10 @@ func (c *concept) values(property string) []string {
 		return []string{strconv.FormatBool(c.inactive)}
 	case "notSelectable":
 		return []string{strconv.FormatBool(c.abstract)}
+	case "parent":
+		return s.codesOf(c.parents)
+	case "child":
+		return s.codesOf(c.children)
 	}
 	var all []string
 	for i := range c.Property {
@@ -138,6 +153,14 @@ func (c *concept) values(property string) []string {
 		}
 	}
 	return all
+}
+
+func (s *CodeSystem) codesOf(concepts []int32) []string {
+	codes := make([]string, len(concepts))
+	for i, n := range concepts {
+		codes[i] = s.concepts[n].Code
+	}
+	return codes
 }
 
 func nonEmpty(text string) []string {

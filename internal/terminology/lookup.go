@@ -44,10 +44,10 @@ func (t *Terminology) Lookup(system *CodeSystem, code string) (*Concept, error) 
 			c.Properties = append(c.Properties, p)
 		}
 	}
-	for code, others := range map[string][]int32{"child": found.children, "parent": found.parents} {
-		for _, other := range others {
-			if name := system.concepts[other].Code; !told[code+" "+name] {
-				c.Properties = append(c.Properties, Property{Code: code, Member: "valueCode", Value: quoted(name)})
+	for _, code := range []string{"parent", "child"} {
+		for _, other := range system.values(found, code) {
+			if !told[code+" "+other] {
+				c.Properties = append(c.Properties, Property{Code: code, Member: "valueCode", Value: quoted(other)})
 			}
 		}
 	}

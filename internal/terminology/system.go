@@ -43,6 +43,8 @@ type CodeSystem struct {
 	concepts      []concept
 	exact         map[string]int32
 	folded        map[string]int32 // nil if caseSensitive
+	// properties are those that the system defines, or gives to a concept.
+	properties map[string]bool
 }
 
 type concept struct {
@@ -60,7 +62,7 @@ func newCodeSystem(text []byte) (*CodeSystem, error) {
 	}
 	s := &CodeSystem{
 		URL: j.URL, Version: j.Version, Name: j.Name, ValueSet: j.ValueSet,
-		content: j.Content, caseSensitive: j.CaseSensitive, exact: map[string]int32{},
+		content: j.Content, caseSensitive: j.CaseSensitive, exact: map[string]int32{}, properties: map[string]bool{},
 	}
 	if s.Name == "" {
 		s.Name = j.Title
@@ -71,7 +73,14 @@ func newCodeSystem(text []byte) (*CodeSystem, error) {
 	if !s.caseSensitive {
 		s.folded = map[string]int32{}
 	}
-	s.add(j.Concept, -1)
+	flags := map[string]string{} // the standard ones, by what the system calls them
+	for _, p := range j.Property {
+		s.properties[p.Code] = true
+		if flag, standard := strings.CutPrefix(p.URI, conceptProperties); standard {
+			flags[p.Code] = flag
+		}
+	}
+	s.add(j.Concept, -1, flags)
 	s.linkProperties(hierarchyProperties(&j))
 	for i := range s.concepts {
 		c := &s.concepts[i]
@@ -82,7 +91,7 @@ func newCodeSystem(text []byte) (*CodeSystem, error) {
 	return s, nil
 }
 
-func (s *CodeSystem) add(concepts []conceptJSON, parent int) {
+func (s *CodeSystem) add(concepts []conceptJSON, parent int, flags map[string]string) {
 	for i := range concepts {
 		c, n := &concepts[i], len(s.concepts)
 		s.concepts = append(s.concepts, concept{conceptJSON: c})
@@ -94,22 +103,29 @@ func (s *CodeSystem) add(concepts []conceptJSON, parent int) {
 				s.folded[fhir.FoldCase(c.Code)] = int32(n)
 			}
 		}
-		s.concepts[n].readStatus()
+		for i := range c.Property {
+			s.properties[c.Property[i].Code] = true
+		}
+		s.concepts[n].readStatus(flags)
 		if parent >= 0 {
 			s.link(n, parent)
 		}
-		s.add(c.Concept, n)
+		s.add(c.Concept, n, flags)
 		c.Concept = nil
 	}
 }
 
 // readStatus reads the standard properties
 // (https://hl7.org/fhir/R4/codesystem-concept-properties.html) and those that
-// HL7's own systems use for the same.
-func (c *concept) readStatus() {
+// HL7's own systems use for the same. flags has what others call the standard ones.
+func (c *concept) readStatus(flags map[string]string) {
 	for i := range c.Property {
 		p := &c.Property[i]
-		switch p.Code {
+		name := p.Code
+		if flag, ok := flags[name]; ok {
+			name = flag
+		}
+		switch name {
 		case "notSelectable", "abstract":
 			c.abstract = c.abstract || p.text() == "true"
 		case "inactive":

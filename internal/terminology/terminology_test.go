@@ -75,6 +75,8 @@ func TestCompositions(t *testing.T) {
 	}
 	others := []string{
 		zoo,
+		`{"resourceType":"CodeSystem","url":"http://museum","content":"complete","property":[{"code":"gone","uri":"http://hl7.org/fhir/concept-properties#inactive","type":"boolean"}],
+			"concept":[{"code":"mammoth"},{"code":"auk","property":[{"code":"gone","valueBoolean":true}]}]}`,
 		set("http://v/two-legs", `{"include":[`+filter("legs", "=", "2")+`]}`),
 		set("http://v/pets", `{"include":[`+filter("concept", "is-a", "pet")+`]}`),
 	}
@@ -99,6 +101,12 @@ func TestCompositions(t *testing.T) {
 		"regex is whole":   {`{"include":[` + filter("code", "regex", "do") + `]}`, ""},
 		"exists":           {`{"include":[` + filter("legs", "exists", "true") + `]}`, "dog bird parrot"},
 		"exists not":       {`{"include":[` + filter("legs", "exists", "false") + `]}`, "pet dodo ouroboros tail"},
+		"no parent":        {`{"include":[` + filter("parent", "exists", "false") + `]}`, "pet bird"},
+		"no child":         {`{"include":[` + filter("child", "exists", "false") + `]}`, "dog parrot dodo"},
+		"regex of parents": {`{"include":[` + filter("parent", "regex", "b.*") + `]}`, "parrot dodo"},
+		"not-in parents":   {`{"include":[` + filter("parent", "not-in", "pet,ouroboros,tail") + `]}`, "pet bird dodo"},
+		"nobody has it":    {`{"include":[` + filter("deprecated", "exists", "true") + `]}`, ""},
+		"flag by its URI":  {`{"inactive":false,"include":[{"system":"http://museum"}]}`, "mammoth"},
 		"two filters":      {`{"include":[{"system":"http://zoo","filter":[{"property":"concept","op":"is-a","value":"pet"},{"property":"legs","op":"=","value":"2"}]}]}`, "parrot"},
 		"two includes":     {`{"include":[` + filter("legs", "=", "2") + `,` + filter("concept", "is-a", "pet") + `]}`, "bird parrot pet dog"},
 		"sets in common":   {`{"include":[{"valueSet":["http://v/two-legs","http://v/pets"]}]}`, "parrot"},
@@ -112,6 +120,8 @@ func TestCompositions(t *testing.T) {
 		"unheld, listed":   {`{"include":[{"system":"http://unheld","concept":[{"code":"x"}]}]}`, "x"},
 		"unknown set":      {`{"include":[{"valueSet":["http://v/unheard"]}]}`, "error: not-found"},
 		"unknown filter":   {`{"include":[` + filter("concept", "like", "x") + `]}`, "error: not-supported"},
+		"unknown property": {`{"include":[` + filter("legz", "=", "2") + `]}`, "error: not-supported"},
+		"unknown, not-in":  {`{"include":[` + filter("legz", "not-in", "2") + `]}`, "error: not-supported"},
 		"unknown code":     {`{"include":[` + filter("concept", "is-a", "unicorn") + `]}`, "error: not-supported"},
 		"bad regex":        {`{"include":[` + filter("code", "regex", "(") + `]}`, "error: not-supported"},
 		"bad exists":       {`{"include":[` + filter("legs", "exists", "maybe") + `]}`, "error: not-supported"},
