@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,6 +24,8 @@ type other struct {
 	requests atomic.Int64
 	fail     atomic.Bool
 	stall    atomic.Bool
+	// strange, if there is one, is what everything is answered with: a status and a text.
+	strange atomic.Pointer[string]
 }
 
 func newOther(t *testing.T) *other {
@@ -30,7 +33,13 @@ func newOther(t *testing.T) *other {
 	o.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o.requests.Add(1)
 		body, _ := io.ReadAll(r.Body)
+		strange := o.strange.Load()
 		switch {
+		case strange != nil:
+			status, text, _ := strings.Cut(*strange, " ")
+			number, _ := strconv.Atoi(status)
+			w.WriteHeader(number)
+			_, _ = io.WriteString(w, text)
 		case o.stall.Load():
 			<-r.Context().Done()
 		case o.fail.Load():
@@ -127,6 +136,40 @@ func TestAway(t *testing.T) {
 			}
 			fault(o).Store(false)
 			time.Sleep(250 * time.Millisecond)
+			if got, _, err := s.Contains(context.Background(), clinical, sct, "22298006"); got != terminology.Yes {
+				t.Errorf("when it is back: %v %v", got, err)
+			}
+		})
+	}
+}
+
+// TestStrangeAnswers holds that what is no answer of a FHIR server is not kept as one:
+// such a server is away, until it has had its rest.
+func TestStrangeAnswers(t *testing.T) {
+	for name, text := range map[string]string{
+		"a page":                    "200 <html><title>Maintenance</title></html>",
+		"half an answer":            `200 {"resourceType":"Parameters","parameter":[{"name":"result","valueBoolean":tr`,
+		"nothing":                   "200 ",
+		"JSON that is no resource":  `200 {"result":true}`,
+		"deep":                      "200 " + strings.Repeat("[", 100_000),
+		"an unknown user":           "401 who are you",
+		"one unknown to the proxy":  "407 who are you",
+		"a page that leads on":      "302 ",
+		"too many questions for it": "429 ",
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newOther(t)
+			s := o.client(t, time.Second, 100*time.Millisecond)
+			o.strange.Store(&text)
+			var failure *fhir.Error
+			if got, _, err := s.Contains(context.Background(), clinical, sct, "22298006"); got != terminology.Unknown || !errors.As(err, &failure) || failure.Kind != fhir.KindUnavailable {
+				t.Errorf("%v %v", got, err)
+			}
+			if body, err := s.Ask(context.Background(), "CodeSystem", "$lookup", []byte(`{"code":"22298006"}`)); !errors.As(err, &failure) || failure.Kind != fhir.KindUnavailable {
+				t.Errorf("%s %v", body, err)
+			}
+			o.strange.Store(nil)
+			time.Sleep(150 * time.Millisecond)
 			if got, _, err := s.Contains(context.Background(), clinical, sct, "22298006"); got != terminology.Yes {
 				t.Errorf("when it is back: %v %v", got, err)
 			}

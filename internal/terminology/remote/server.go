@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"starling/internal/fhir"
+	"starling/internal/fhir/element"
 )
 
 // Config says which server is asked, and how patiently. All fields but
@@ -169,6 +170,13 @@ func (s *Server) rest(err error) {
 	s.config.Logger.Warn("the terminology server does not answer; codes it would know are unknown meanwhile", "error", err, "wait", s.config.Rest)
 }
 
+// isResource reports whether a body is a FHIR resource in JSON, and not the page of a
+// proxy, or half of an answer.
+func isResource(body []byte) bool {
+	tree, err := element.Parse(body, limits)
+	return err == nil && tree.Root().Get("resourceType").Str() != ""
+}
+
 // exchange is one request over HTTP. A failure of the server is an error, a
 // refusal is not.
 func (s *Server) exchange(ctx context.Context, operation string, parameters []byte) (answer, error) {
@@ -191,8 +199,12 @@ func (s *Server) exchange(ctx context.Context, operation string, parameters []by
 		return answer{status: http.StatusRequestEntityTooLarge}, nil
 	case status >= 500 && status != http.StatusNotImplemented, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout:
 		return answer{}, fmt.Errorf("status %d", status)
+	case status == http.StatusUnauthorized, status == http.StatusProxyAuthRequired:
+		return answer{}, fmt.Errorf("status %d: the user and password of its URL are not accepted", status)
 	case status >= 300 && status < 400:
 		return answer{}, fmt.Errorf("status %d, which leads elsewhere", status)
+	case status < 300 && !isResource(body):
+		return answer{}, fmt.Errorf("status %d with what is no FHIR resource", status)
 	default:
 		return answer{status, body}, nil
 	}
