@@ -81,7 +81,7 @@ func walk(ctx context.Context, file string, most bounds, visit func(*packageFile
 	defer opened.Close()
 	unzipped, err := gzip.NewReader(opened)
 	if err != nil {
-		return fmt.Errorf("%s: %w", file, unreadable(err))
+		return fmt.Errorf("%s: is no gzip file", file)
 	}
 	bounded := &io.LimitedReader{R: unzipped, N: most.bytes}
 	archive := tar.NewReader(bounded)

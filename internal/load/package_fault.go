@@ -18,8 +18,6 @@ func unreadable(err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return errors.New("is cut short: it ends before the archive does")
-	case errors.Is(err, gzip.ErrHeader):
-		return errors.New("is no gzip file")
 	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, tar.ErrHeader), errors.As(err, &corrupt):
 		return errors.New("is damaged, or no archive (.tar.gz)")
 	}

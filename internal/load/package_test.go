@@ -115,7 +115,7 @@ func TestPackageThatCannotBeRead(t *testing.T) {
 	for says, content := range map[string][]byte{
 		"is no gzip file":                      []byte("PK is the beginning of another format"),
 		"is cut short":                         whole[:len(whole)/2],
-		"is cut short: it ends before":         nil,
+		"p.tgz: is no gzip file":               nil,
 		"is damaged":                           damaged,
 		"has no package/package.json":          archive(t, "package.json", manifest("a", "1.0.0")),
 		"is no JSON, from byte 1 on":           archive(t, manifestName, "{"),
