@@ -71,7 +71,7 @@ func (s *Service) Serve(ctx context.Context, request *Request) (*Response, error
 // Indexing a few resources for a new search parameter takes a moment: so long is
 // waited for it, with looks at first so far apart, then ever farther.
 const (
-	preparePatience = 500 * time.Millisecond
+	preparePatience = 2 * time.Second
 	prepareLook     = 10 * time.Millisecond
 )
 
