@@ -50,7 +50,7 @@ func (s *Service) Serve(ctx context.Context, request *Request) (*Response, error
 			look *= 2
 			renewals-- // nothing was renewed
 			continue
-		case err == nil && changes(request.Interaction):
+		case err == nil && fenced(request.Interaction, response):
 			// The store has seen to it.
 			response.CacheVersion = s.Caches.Reached(using)
 			return response, nil
@@ -106,12 +106,15 @@ func usesCaches(request *Request) bool {
 	return true
 }
 
-// changes reports whether a success has been committed, or confirmed entry by
-// entry.
-func changes(name Name) bool {
+// fenced reports whether a success is of a write, whose versions the store has
+// compared, or was confirmed entry by entry. What criteria alone decided, since they
+// found what was to be made, or nothing to delete, has written nothing.
+func fenced(name Name, response *Response) bool {
 	switch name {
-	case Create, Update, ConditionalUpdate, Patch, ConditionalPatch, Delete, ConditionalDelete, Batch:
+	case Update, ConditionalUpdate, Patch, ConditionalPatch, Delete:
 		return true
+	case Create, ConditionalDelete, Batch:
+		return response.Changed
 	}
 	return false
 }
@@ -124,7 +127,7 @@ func decided(err error) bool {
 		return false
 	}
 	switch failure.Kind {
-	case fhir.KindInvalid, fhir.KindUnprocessable, fhir.KindNotFound, fhir.KindMethodNotAllowed:
+	case fhir.KindInvalid, fhir.KindUnprocessable, fhir.KindNotFound, fhir.KindMethodNotAllowed, fhir.KindPreconditionFailed:
 		return true
 	}
 	return false
