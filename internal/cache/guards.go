@@ -7,5 +7,6 @@ type guards struct {
 	fillFence   bool // a fill replaces only an older one
 	writeFence  bool // writes carry what they rest on
 	lease       bool // what has not been proved current for L is not used
+	gaps        bool // what a reading of the versions finds is taken up, told of or not
 	barrier     bool // who changes system resources waits for the members
 }

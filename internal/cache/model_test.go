@@ -432,7 +432,7 @@ func TestModel(t *testing.T) {
 // Without any one of its guards the protocol is broken, and the model sees it.
 func TestModelWithoutAGuard(t *testing.T) {
 	for name, without := range map[string]guards{
-		"fill fence": {fillFence: true}, "write fence": {writeFence: true}, "lease": {lease: true}, "barrier": {barrier: true},
+		"fill fence": {fillFence: true}, "write fence": {writeFence: true}, "lease": {lease: true}, "gap check": {gaps: true}, "barrier": {barrier: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(30) {

@@ -224,7 +224,9 @@ func (s *Synchronizer) asMember() fhir.Member {
 func (s *Synchronizer) learn(state fhir.DomainState, at time.Duration) {
 	for i, domain := range fhir.Domains() {
 		c, version := s.caches[i], state.Versions[domain]
-		c.learn(state.Lineage, version)
+		if !s.without.gaps {
+			c.learn(state.Lineage, version)
+		}
 		if l := c.held(); l.covers(state.Lineage, version) {
 			l.prove(at)
 		}
