@@ -78,11 +78,24 @@ func (s *Synchronizer) Begin(ctx context.Context, wanted string, async bool) (co
 			return nil, unavailable(nil)
 		}
 		if !want.in(&u.held) {
-			return nil, fhir.NewError(fhir.KindPreconditionFailed, fhir.IssueConflict,
-				VersionHeader+" names a version that the database does not have: it was restored, or lost it in a failover")
+			return nil, lost()
+		}
+	}
+	if want.before(&u.held) {
+		began, err := s.beginnings.of(ctx, u.held[0].Lineage, s.store)
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		if !want.kept(began) {
+			return nil, lost()
 		}
 	}
 	return context.WithValue(ctx, useKey{}, u), nil
+}
+
+func lost() *fhir.Error {
+	return fhir.NewError(fhir.KindPreconditionFailed, fhir.IssueConflict,
+		VersionHeader+" names a version that the database does not have: it was restored, or lost it in a failover")
 }
 
 // Confirm implements interaction.Caches.

@@ -121,6 +121,10 @@ func (s *modelStore) State(ctx context.Context) (fhir.DomainState, error) {
 	return state, s.round(ctx)
 }
 
+func (s *modelStore) Beginnings(ctx context.Context) ([]fhir.DomainState, error) {
+	return nil, s.round(ctx)
+}
+
 func (s *modelStore) Join(ctx context.Context, m *fhir.Member) error {
 	_, _, err := s.Beat(ctx, m)
 	return err

@@ -59,11 +59,12 @@ type Synchronizer struct {
 	joined    chan struct{} // closed when the instance is a member
 	ears      ears
 
-	told    chan struct{}
-	fresh   fresh
-	metrics tallies
-	stop    context.CancelFunc
-	done    sync.WaitGroup
+	told       chan struct{}
+	fresh      fresh
+	beginnings beginnings
+	metrics    tallies
+	stop       context.CancelFunc
+	done       sync.WaitGroup
 }
 
 // tallies are for the metrics.

@@ -54,12 +54,27 @@ func badVersion() error {
 	return fhir.NewError(fhir.KindInvalid, fhir.IssueValue, VersionHeader+" is not one this server has given out")
 }
 
-// in reports whether snapshots hold it. A later lineage holds what an earlier
-// one was known to have kept; nothing can be said of what it lost.
+// in reports whether snapshots hold it, as far as they tell: of an earlier lineage
+// its own tells, see kept.
 func (v version) in(held *[3]*label) bool {
 	for i, l := range held {
 		if l == nil || l.Lineage < v.lineage || l.Lineage == v.lineage && l.Version < v.domains[i] {
 			return false
+		}
+	}
+	return true
+}
+
+// before reports whether snapshots are of a later lineage.
+func (v version) before(held *[3]*label) bool { return v.lineage != "" && held[0].Lineage > v.lineage }
+
+// kept reports whether the lineages after its own began with it, or later.
+func (v version) kept(beginnings []fhir.DomainState) bool {
+	for i, domain := range fhir.Domains() {
+		for _, began := range beginnings {
+			if with, ok := began.Versions[domain]; ok && began.Lineage > v.lineage && with < v.domains[i] {
+				return false
+			}
 		}
 	}
 	return true

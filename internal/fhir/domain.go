@@ -147,6 +147,10 @@ type MemberStore interface {
 	Beat(ctx context.Context, member *Member) (state DomainState, lapsed bool, err error)
 	// State reads the versions now committed.
 	State(ctx context.Context) (DomainState, error)
+	// Beginnings gives the versions with which lineages of the database began, that of
+	// now too: what they have kept of the ones before. Of a domain whose version has
+	// not been raised in a lineage there is none, but for that of now.
+	Beginnings(ctx context.Context) ([]DomainState, error)
 	// Members gives all members heard of in the last hour.
 	Members(ctx context.Context) ([]*Member, error)
 	// Leave ends the membership.

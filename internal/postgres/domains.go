@@ -31,6 +31,24 @@ func scanState(rows pgx.Rows) (fhir.DomainState, error) {
 	return state, err
 }
 
+// Beginnings implements fhir.MemberStore. Each row becomes a state.
+func (s *Store) Beginnings(ctx context.Context) ([]fhir.DomainState, error) {
+	rows, err := s.reserve.Query(ctx, `SELECT lineage, domain, version FROM cache_lineage_start UNION ALL
+		SELECT cache_lineage(epoch), domain, version FROM cache_version v
+		WHERE NOT EXISTS (SELECT FROM cache_lineage_start s WHERE s.domain = v.domain AND s.lineage = cache_lineage(v.epoch))`)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (fhir.DomainState, error) {
+		state := fhir.DomainState{Versions: fhir.DomainVersions{}}
+		var domain fhir.Domain
+		var version int64
+		err := row.Scan(&state.Lineage, &domain, &version)
+		state.Versions[domain] = version
+		return state, err
+	})
+}
+
 // Load implements fhir.DomainStore. Version and resources are read by one
 // statement, so the label never promises more than the content holds.
 func (s *Store) Load(ctx context.Context, domain fhir.Domain, held fhir.DomainSnapshot) (fhir.DomainSnapshot, error) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"starling/internal/fhir"
 	"starling/internal/postgres/postgrestest"
 )
 
@@ -29,5 +30,40 @@ func TestLineageIsPartOfItsStatement(t *testing.T) {
 	}
 	if plan := strings.Join(lines, "\n"); strings.Contains(plan, "cache_lineage") || !strings.Contains(plan, "pg_walfile_name") {
 		t.Errorf("it is called:\n%s", plan)
+	}
+}
+
+// What a lineage began with is what it has kept of those before it.
+func TestLineagesBeginWithWhatTheyKept(t *testing.T) {
+	s := open(t, postgrestest.New(t))
+	began := func() map[string]int64 {
+		states, err := s.Beginnings(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		validation := map[string]int64{}
+		for _, state := range states {
+			if version, ok := state.Versions[fhir.DomainValidation]; ok {
+				validation[state.Lineage] = version
+			}
+		}
+		return validation
+	}
+	first := basisOf(t, s).Lineage
+	if got := began(); len(got) != 1 || got[first] != 1 {
+		t.Errorf("before any change: %v", got)
+	}
+	put(t, s, "ValueSet", "a")
+	put(t, s, "ValueSet", "b")
+	if got := began(); len(got) != 1 || got[first] != 1 {
+		t.Errorf("after two changes: %v", got)
+	}
+	if _, err := s.reserve.Exec(t.Context(), `SELECT raise_cache_epoch()`); err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, "ValueSet", "c")
+	second := basisOf(t, s)
+	if got := began(); len(got) != 2 || got[first] != 1 || got[second.Lineage] != 3 || second.Versions[fhir.DomainValidation.Number()] != 5 {
+		t.Errorf("after a restore and a change: %v, now %v", got, second)
 	}
 }
