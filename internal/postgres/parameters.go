@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"starling/internal/fhir"
 )
@@ -65,47 +64,34 @@ func (s *Store) numbers(types []fhir.ResourceType) []int16 {
 	return numbers
 }
 
-// reindexLock is the advisory lock of the instance that indexes for parameters.
-const reindexLock = 0x5354_4152_5245_4958 // "STARREIX"
-
 // IndexParameters implements fhir.ReindexStore.
 func (s *Store) IndexParameters(ctx context.Context, params []string, index func(*fhir.Resource) (*fhir.Index, error)) (bool, error) {
-	leader, err := s.reserve.Acquire(ctx)
-	if err != nil {
+	leading, leave, first, err := s.leadJob(ctx)
+	if err != nil || !first {
 		return false, err
 	}
-	defer leader.Release()
-	// Behind a pooler, which would leave the lock with others, each instance does
-	// the work: it is then done more than once, to the same end.
-	if !s.pooled {
-		// The lock ends with the connection, and so with the process.
-		var first bool
-		if err := leader.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, int64(reindexLock)).Scan(&first); err != nil || !first {
-			return false, err
-		}
-		defer func() {
-			if _, err := leader.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(reindexLock)); err != nil {
-				_ = leader.Conn().Close(context.WithoutCancel(ctx))
-			}
-		}()
+	defer leave()
+	err = s.indexParameters(leading, params, index)
+	if err != nil && leading.Err() != nil && ctx.Err() == nil {
+		return false, nil // another has taken its place
 	}
-	return true, s.indexParameters(ctx, leader, params, index)
+	return true, err
 }
 
-func (s *Store) indexParameters(ctx context.Context, leader *pgxpool.Conn, params []string, index func(*fhir.Resource) (*fhir.Index, error)) error {
-	if err := awaitOlder(ctx, leader); err != nil {
+func (s *Store) indexParameters(ctx context.Context, params []string, index func(*fhir.Resource) (*fhir.Index, error)) error {
+	if err := s.awaitOlder(ctx); err != nil {
 		return err
 	}
 	var after, bound, done, versions int64
 	r := reindexing{store: s, index: index, add: true, limit: reindexBatch}
-	err := leader.QueryRow(ctx, `SELECT coalesce(min(p.position), 0), coalesce(min(p.done), 0), coalesce((SELECT max(rid) FROM resource), 0),
+	err := s.reserve.QueryRow(ctx, `SELECT coalesce(min(p.position), 0), coalesce(min(p.done), 0), coalesce((SELECT max(rid) FROM resource), 0),
 			coalesce(array_agg(DISTINCT t), '{}'), (SELECT coalesce(sum(version), 0)::bigint FROM search_parameter WHERE param = ANY ($1))
 		FROM search_parameter p LEFT JOIN unnest(p.types) t ON true WHERE p.param = ANY ($1) AND NOT p.complete`, params).Scan(&after, &done, &bound, &r.types, &versions)
 	if err != nil {
 		return err
 	}
 	// What is left is about as much as the types have beyond the position.
-	if _, err := leader.Exec(ctx, `UPDATE search_parameter p SET total = (SELECT count(*) FROM resource r WHERE r.type = ANY (p.types) AND NOT r.deleted)
+	if _, err := s.reserve.Exec(ctx, `UPDATE search_parameter p SET total = (SELECT count(*) FROM resource r WHERE r.type = ANY (p.types) AND NOT r.deleted)
 		WHERE p.param = ANY ($1) AND NOT p.complete AND p.total = 0`, params); err != nil {
 		return err
 	}
@@ -118,7 +104,7 @@ func (s *Store) indexParameters(ctx context.Context, leader *pgxpool.Conn, param
 		// What was kept anew since may have to begin anew.
 		const unchanged = ` AND (SELECT sum(version) FROM search_parameter WHERE param = ANY ($1)) = `
 		if len(c.id) == 0 {
-			tag, err := leader.Exec(ctx, `UPDATE search_parameter SET complete = true WHERE param = ANY ($1)`+unchanged+`$2`, params, versions)
+			tag, err := s.reserve.Exec(ctx, `UPDATE search_parameter SET complete = true WHERE param = ANY ($1)`+unchanged+`$2`, params, versions)
 			if err == nil && tag.RowsAffected() == 0 {
 				return fhir.ErrStale
 			}
@@ -128,7 +114,7 @@ func (s *Store) indexParameters(ctx context.Context, leader *pgxpool.Conn, param
 			return err
 		}
 		after, done = c.last, done+int64(len(c.id))
-		tag, err := leader.Exec(ctx, `UPDATE search_parameter SET position = greatest(position, $2), done = greatest(done, $3), total = greatest(total, $3)
+		tag, err := s.reserve.Exec(ctx, `UPDATE search_parameter SET position = greatest(position, $2), done = greatest(done, $3), total = greatest(total, $3)
 			WHERE param = ANY ($1) AND NOT complete`+unchanged+`$4`, params, after, done, versions)
 		if err != nil {
 			return err
@@ -147,14 +133,14 @@ func (s *Store) indexParameters(ctx context.Context, leader *pgxpool.Conn, param
 
 // awaitOlder waits until the transactions under way have ended. Those are the ones
 // that the fence may have let through before the parameters were committed.
-func awaitOlder(ctx context.Context, conn *pgxpool.Conn) error {
+func (s *Store) awaitOlder(ctx context.Context) error {
 	var now uint64
-	if err := conn.QueryRow(ctx, `SELECT pg_current_xact_id()::text::bigint`).Scan(&now); err != nil {
+	if err := s.reserve.QueryRow(ctx, `SELECT pg_current_xact_id()::text::bigint`).Scan(&now); err != nil {
 		return err
 	}
 	for attempt := 1; ; attempt++ {
 		var oldest uint64
-		if err := conn.QueryRow(ctx, `SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint`).Scan(&oldest); err != nil {
+		if err := s.reserve.QueryRow(ctx, `SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint`).Scan(&oldest); err != nil {
 			return err
 		}
 		if oldest > now {
