@@ -53,18 +53,39 @@ func ask(t *testing.T, client *http.Client, method, url, body string, header ...
 // A profile posted through the load balancer is in force on both instances with
 // the next request: of thousands that break it none is accepted, of thousands
 // that it asks for none is refused. Through PgBouncer as well, where instances
-// poll.
+// poll and say so, or listen past it.
 func TestProfileIsInForceAtOnce(t *testing.T) {
 	t.Run("direct", func(t *testing.T) { inForceAtOnce(t, start(t), 125, 40) })
-	t.Run("through PgBouncer", func(t *testing.T) {
-		c := startOn(t, postgrestest.Pooler(t, program.Database(t), "transaction"))
-		inForceAtOnce(t, c, 20, 40)
-		for i := range c.servers {
-			if c.metric(t, i, `starling_cache_transport{transport="poll"}`) != 1 || c.metric(t, i, `starling_cache_transport{`) != 1 {
-				t.Errorf("instance %d does not say that it polls", i+1)
+	for transport, past := range map[string]bool{"poll": false, "notify": true} {
+		t.Run("through PgBouncer, on "+transport, func(t *testing.T) {
+			direct := program.Database(t)
+			var flags []string
+			if past {
+				flags = []string{"--listen-database-url", direct}
 			}
-		}
-	})
+			c := startOn(t, postgrestest.Pooler(t, direct, "transaction"), flags...)
+			inForceAtOnce(t, c, 20, 40)
+			for i, server := range c.servers {
+				if c.metric(t, i, fmt.Sprintf(`starling_cache_transport{transport=%q}`, transport)) != 1 || c.metric(t, i, `starling_cache_transport{`) != 1 {
+					t.Errorf("instance %d does not say that its transport is %s", i+1, transport)
+				}
+				// It polls from the first second on, and listens for a few before it says why.
+				said := func() bool {
+					return strings.Contains(server.Log(), `msg="cache transport cannot work here" transport=notify instead=poll`)
+				}
+				for begun := time.Now(); !past && !said() && time.Since(begun) < 10*time.Second; {
+					time.Sleep(20 * time.Millisecond)
+				}
+				if said() == past {
+					t.Errorf("instance %d says that it polls: %v", i+1, said())
+				}
+				status := program.Want(t, http.StatusOK, "GET", "http://"+c.admin[i]+"/fhir/$cache-status", nil)
+				if shown := strings.Count(string(status.Body), fmt.Sprintf(`{"name":"transport","valueCode":%q}`, transport)); shown != len(c.servers) {
+					t.Errorf("instance %d shows %d instances on %s: %s", i+1, shown, transport, status.Body)
+				}
+			}
+		})
+	}
 }
 
 // inForceAtOnce changes a profile so many times, and at once sends so many

@@ -54,7 +54,7 @@ func total(t *testing.T, base string) int {
 }
 
 // A SearchParameter stored on one instance is known on the other in the next
-// request; so are its change and its end.
+// request; so are its change and its end. Through nginx, whichever it chooses.
 func TestSearchParameterIsKnownAtOnce(t *testing.T) {
 	c := start(t)
 	bases := [2]string{"http://" + c.servers[0].Address() + "/fhir", "http://" + c.servers[1].Address() + "/fhir"}
@@ -69,8 +69,11 @@ func TestSearchParameterIsKnownAtOnce(t *testing.T) {
 		return answer.Status, total
 	}
 	basics(t, bases[0], 20)
-	for round := range 10 {
+	for round := range 15 {
 		one, other := bases[round%2], bases[(round+1)%2]
+		if round >= 10 {
+			one, other = c.base, c.base
+		}
 		if status, _ := search(other); status != http.StatusBadRequest {
 			t.Fatalf("round %d: before: %d", round, status)
 		}
