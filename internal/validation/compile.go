@@ -127,6 +127,9 @@ func (c *compiler) rules(m *member, e *definition.Element, typeName string) {
 		m.link = true
 	}
 	m.link = m.link || e.Path == "Reference.reference"
+	if e.Name == "id" && typeName == "string" { // a resource's has the type id
+		m.rules = append(m.rules, elementIDRule)
+	}
 	if b := e.Binding; b != nil {
 		if rule := bindingRule(typeName, b); rule != nil {
 			m.rules = append(m.rules, rule)

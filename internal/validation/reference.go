@@ -128,6 +128,19 @@ func (r *run) versionRule(n element.Node) {
 	}
 }
 
+// typeRule checks that a literal reference is to what Reference.type says
+// (https://hl7.org/fhir/R4/references-definitions.html#Reference.type), as far as the
+// text or the document tells.
+func (r *run) typeRule(n element.Node) {
+	stated := n.Get("type").Str()
+	if !r.validator.registry.IsResourceType(stated) {
+		return // of a logical model, or none
+	}
+	if name, _ := r.targetOf(n); name != "" && name != stated {
+		r.issue(n, fhir.IssueInvalid, "the reference is to the type %s, but says that it is to %s", name, stated)
+	}
+}
+
 // typeInReference is the type a literal reference tells: [base]/[type]/[id],
 // with or without a version.
 func (v *Validator) typeInReference(reference string) string {

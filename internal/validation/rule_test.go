@@ -56,6 +56,50 @@ func expectIssue(t *testing.T, about string, issues []fhir.Issue, want string) {
 	}
 }
 
+// A reference is of the type that it says.
+func TestReferenceType(t *testing.T) {
+	const observation = `{"resourceType":"Observation","status":"final","code":{"text":"x"},"subject":%s}`
+	const bundle = `{"resourceType":"Bundle","type":"collection","entry":[{"fullUrl":"urn:uuid:4a2ba1a6-6b4e-4c5d-8d0e-0f6f9f6d3b01","resource":{"resourceType":"Patient"}},
+		{"fullUrl":"http://a/Observation/1","resource":{"id":"1",%s}]}`
+	for subject, want := range map[string]string{
+		`{"reference":"Patient/1","type":"Patient"}`:                                   "",
+		`{"reference":"Patient/1","type":"Group"}`:                                     "the reference is to the type Patient, but says that it is to Group",
+		`{"reference":"http://a/fhir/Patient/1/_history/2","type":"Group"}`:            "but says that it is to Group",
+		`{"reference":"http://a/elsewhere","type":"Group"}`:                            "",
+		`{"reference":"Patient/1","type":"http://example.org/logical"}`:                "",
+		`{"identifier":{"value":"1"},"type":"Group"}`:                                  "",
+		`{"reference":"Patient/1","type":"Resource"}`:                                  "",
+		`{"reference":"urn:uuid:4a2ba1a6-6b4e-4c5d-8d0e-0f6f9f6d3b01","type":"Group"}`: "",
+	} {
+		text := fmt.Sprintf(observation, subject)
+		expectIssue(t, subject, validate(t, text), want)
+		if strings.Contains(subject, "urn:uuid") {
+			want = "the reference is to the type Patient, but says that it is to Group"
+		}
+		text = fmt.Sprintf(bundle, strings.TrimPrefix(text, "{"))
+		expectIssue(t, "in a Bundle: "+subject, validator().Validate("Bundle", parse(t, text)), want)
+	}
+}
+
+// No two elements of a resource have one id; those of other resources in it are
+// others.
+func TestElementIDs(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"resourceType":"Patient","id":"a","name":[{"id":"a","family":"x"},{"id":"b","family":"x"}],"gender":"male","_gender":{"id":"c"}}`: "",
+		`{"resourceType":"Patient","name":[{"id":"a","family":"x"},{"id":"a","family":"x"}]}`:                                               `another element of the resource has the id "a", too`,
+		`{"resourceType":"Patient","name":[{"id":"a","family":"x"}],"gender":"male","_gender":{"id":"a"}}`:                                  `has the id "a", too`,
+		`{"resourceType":"Patient","contact":[{"id":"a","name":{"id":"a","family":"x"}}]}`:                                                  `has the id "a", too`,
+		`{"resourceType":"Patient","contained":[{"resourceType":"Organization","id":"a","name":"x","alias":["y"],"_alias":[{"id":"b"}]}],
+			"managingOrganization":{"id":"b","reference":"#a"}}`: "",
+		`{"resourceType":"Bundle","type":"collection","entry":[{"id":"e","resource":{"resourceType":"Patient","name":[{"id":"a","family":"x"}]}},
+			{"id":"a","resource":{"resourceType":"Patient","name":[{"id":"a","family":"x"}]}}]}`: "",
+		`{"resourceType":"Bundle","type":"collection","entry":[{"id":"e","resource":{"resourceType":"Patient"}},{"id":"e","resource":{"resourceType":"Patient"}}]}`: `has the id "e", too`,
+	} {
+		root := parse(t, text)
+		expectIssue(t, text, validator().Validate(fhir.ResourceType(root.Get("resourceType").Str()), root), want)
+	}
+}
+
 // An extension has conditions on what it is in.
 func TestContextInvariants(t *testing.T) {
 	const url = "http://example.org/ext"

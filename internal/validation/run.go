@@ -25,11 +25,12 @@ type run struct {
 	advised  int // resources without narrative
 	probing  int // issues are counted, not kept
 
-	current   element.Node // the resource being checked
-	container element.Node // the one that contains it, or itself
-	contained bool         // they differ
-	links     []link       // the "#id" of the container so far
-	indexed   element.Node // whose contained resources byID has
+	current   element.Node    // the resource being checked
+	container element.Node    // the one that contains it, or itself
+	contained bool            // they differ
+	links     []link          // the "#id" of the container so far
+	ids       map[string]bool // of elements of the current resource; nil: none
+	indexed   element.Node    // whose contained resources byID has
 	byID      map[string]element.Node
 	bundle    element.Node
 	entries   map[string]element.Node // of the Bundle, by fullUrl
@@ -69,8 +70,8 @@ func (r *run) resource(n element.Node, want string) {
 
 // typed checks a resource of a known type, as the current one.
 func (r *run) typed(n element.Node, name string) {
-	current, container, links, bundle, entries := r.current, r.container, r.links, r.bundle, r.entries
-	r.current = n
+	current, container, links, bundle, entries, ids := r.current, r.container, r.links, r.bundle, r.entries, r.ids
+	r.current, r.ids = n, nil
 	if !r.contained {
 		r.container, r.links = n, nil
 	}
@@ -85,7 +86,7 @@ func (r *run) typed(n element.Node, name string) {
 	if !r.contained {
 		r.links = links
 	}
-	r.current, r.container, r.bundle, r.entries = current, container, bundle, entries
+	r.current, r.container, r.bundle, r.entries, r.ids = current, container, bundle, entries, ids
 }
 
 // object checks the members of an object, that none is missing, and its rules.

@@ -47,11 +47,15 @@ func extensionRule(r *run, n element.Node) {
 }
 
 // referenceRule: a reference to a contained resource finds it (ref-1,
-// https://hl7.org/fhir/R4/references.html#contained).
+// https://hl7.org/fhir/R4/references.html#contained), and is of the type it says.
 func referenceRule(r *run, n element.Node) {
-	id, local := strings.CutPrefix(n.Get("reference").Str(), "#")
+	reference := n.Get("reference").Str()
+	id, local := strings.CutPrefix(reference, "#")
 	if !local && r.bundle.Exists() {
 		r.versionRule(n)
+	}
+	if reference != "" {
+		r.typeRule(n)
 	}
 	if !local || id == "" {
 		return
@@ -59,6 +63,20 @@ func referenceRule(r *run, n element.Node) {
 	if !r.containedOf(id).Exists() {
 		r.breach(n, fhir.IssueInvariant, "ref-1", "the reference is to the contained resource %s, and there is none with that id", quote(id))
 	}
+}
+
+// elementIDRule: the id of an element is that of no other one of its resource
+// (https://hl7.org/fhir/R4/element.html#id). Those of a StructureDefinition are the same
+// in its snapshot and its differential; sdf-16 and sdf-17 are about each of them.
+func elementIDRule(r *run, n element.Node) {
+	id := n.Str()
+	if r.ids == nil {
+		r.ids = map[string]bool{}
+	}
+	if r.ids[id] && r.current.Get("resourceType").Str() != "StructureDefinition" {
+		r.issue(n, fhir.IssueInvalid, "another element of the resource has the id %s, too", quote(id))
+	}
+	r.ids[id] = true
 }
 
 // periodRule: a period does not end before it starts (per-1). Times that are
