@@ -17,6 +17,10 @@ import (
 type binding struct {
 	valueSet string
 	required bool
+	// most says that the value set is what an extensible or preferred binding allows
+	// at most: a concept without codes is not held against it. Others are warnings,
+	// since the specification's own examples have some.
+	most bool
 }
 
 func newBinding(b *definition.Binding) *binding {
@@ -29,30 +33,42 @@ func newBinding(b *definition.Binding) *binding {
 	return nil
 }
 
-// bindingRule makes the rule for values of a type, nil for one without codes.
-func bindingRule(typeName string, definition *definition.Binding) rule {
-	b := newBinding(definition)
-	if b == nil {
-		return nil
-	}
+// bindingRules makes the rules for values of a type, none for one without codes.
+func bindingRules(typeName string, definition *definition.Binding) (rules []rule) {
 	switch typeName {
 	case "code", "string", "uri", "Coding", "CodeableConcept", "Quantity":
-		return func(r *run, n element.Node) { r.bound(n, typeName, b) }
+	default:
+		return nil
 	}
-	return nil
+	add := func(b *binding) {
+		rules = append(rules, func(r *run, n element.Node) { r.bound(n, typeName, b) })
+	}
+	if b := newBinding(definition); b != nil {
+		add(b)
+	}
+	if definition != nil && definition.Max != "" {
+		add(&binding{valueSet: definition.Max, most: true})
+	}
+	return rules
 }
 
 // bound checks a value of a type against a binding.
 func (r *run) bound(n element.Node, typeName string, b *binding) {
-	if !b.required && !r.advice || r.validator.memberOf(b.valueSet, typeName, n) != No && !b.wrongMIME(n) {
+	if !b.required && !r.advice || r.validator.memberOf(b.valueSet, typeName, n) != No {
 		return
 	}
 	severity, kind := fhir.SeverityError, "required"
 	if !b.required || r.softBindings {
 		severity, kind = fhir.SeverityWarning, "extensible"
 	}
+	if b.most {
+		kind = "largest possible"
+	}
 	if typeName != "CodeableConcept" {
 		system, code := codeOf(typeName, n)
+		if code == "" && b.most {
+			return
+		}
 		if system != "" {
 			system += "|"
 		}
@@ -61,6 +77,9 @@ func (r *run) bound(n element.Node, typeName string, b *binding) {
 	}
 	first := n.Get("coding").At(0)
 	if !first.Exists() {
+		if b.most {
+			return
+		}
 		r.add(n, severity, fhir.IssueCodeInvalid, "", "there is no coding, but one in the %s value set %s is expected", kind, b.valueSet)
 		return
 	}
@@ -80,18 +99,6 @@ func (v *Validator) listed(valueSet string) string {
 	return ", which has " + strings.Join(slices.Sorted(maps.Keys(codes)), ", ")
 }
 
-// expressionLanguages is a value set of a few codes and all MIME types, which
-// cannot be listed. What does not look like one is in neither.
-const expressionLanguages = "http://hl7.org/fhir/ValueSet/expression-language"
-
-func (b *binding) wrongMIME(n element.Node) bool {
-	if url, _, _ := strings.Cut(b.valueSet, "|"); url != expressionLanguages {
-		return false
-	}
-	kind, subtype, ok := strings.Cut(n.Str(), "/")
-	return !ok || kind == "" || subtype == "" || strings.ContainsAny(kind, ": ")
-}
-
 // memberOf says whether a value is in a value set: a concept is if one of its
 // codings is. A value without code, but with extensions that may say why, is
 // not held against it.
@@ -104,7 +111,7 @@ func (v *Validator) memberOf(valueSet, typeName string, n element.Node) Membersh
 		if code == "" {
 			return No
 		}
-		return v.terminology.Member(valueSet, system, code)
+		return v.member(valueSet, system, code)
 	}
 	if saysWhyMissing(n, "coding") {
 		return Unknown
@@ -133,7 +140,7 @@ func (v *Validator) memberOf(valueSet, typeName string, n element.Node) Membersh
 // codingMember asks for a coding: one without a system is in no value set, but
 // only where the value set can be had.
 func (v *Validator) codingMember(valueSet, system, code string) Membership {
-	m := v.terminology.Member(valueSet, system, code)
+	m := v.member(valueSet, system, code)
 	if m == Yes && system == "" {
 		return No
 	}

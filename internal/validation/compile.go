@@ -18,6 +18,8 @@ func compile(v *Validator, t *definition.Type) *shape {
 		s.members["resourceType"] = &member{name: "resourceType", kind: memberResourceType}
 	}
 	s.rules = append(s.rules, typeRules(t.Name)...)
+	// Age, Duration and Distance are quantities of certain units.
+	s.rules = append(s.rules, bindingRules("Quantity", t.Root.Binding)...)
 	c.deepen()
 	return s
 }
@@ -130,11 +132,7 @@ func (c *compiler) rules(m *member, e *definition.Element, typeName string) {
 	if e.Name == "id" && typeName == "string" { // a resource's has the type id
 		m.rules = append(m.rules, elementIDRule)
 	}
-	if b := e.Binding; b != nil {
-		if rule := bindingRule(typeName, b); rule != nil {
-			m.rules = append(m.rules, rule)
-		}
-	}
+	m.rules = append(m.rules, bindingRules(typeName, e.Binding)...)
 	for i := range e.Types {
 		t := &e.Types[i]
 		if t.Code != typeName {

@@ -2,6 +2,7 @@ package validation_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,6 +79,59 @@ func TestReferenceType(t *testing.T) {
 		}
 		text = fmt.Sprintf(bundle, strings.TrimPrefix(text, "{"))
 		expectIssue(t, "in a Bundle: "+subject, validator().Validate("Bundle", parse(t, text)), want)
+	}
+}
+
+// Codes of value sets that cannot be listed have their form.
+func TestGrammars(t *testing.T) {
+	const (
+		patient   = `{"resourceType":"Patient",%s}`
+		condition = `{"resourceType":"Condition","subject":{"display":"x"},%s}`
+		mime      = `is not in the required value set http://hl7.org/fhir/ValueSet/mimetypes`
+		language  = `in the largest possible value set http://hl7.org/fhir/ValueSet/all-languages`
+	)
+	photo := func(contentType string) string { return `"photo":[{"contentType":"` + contentType + `","title":"x"}]` }
+	speaks := func(coding string) string { return `"communication":[{"language":{` + coding + `}}]` }
+	age := func(code string) string {
+		return `"onsetAge":{"value":3,"system":"http://unitsofmeasure.org","code":"` + code + `"}`
+	}
+	for _, test := range []struct{ form, inner, want string }{
+		{patient, photo("image/png"), ""},
+		{patient, photo("text/plain; charset=utf-8"), ""},
+		{patient, photo("application/vnd.oasis.opendocument.text"), ""},
+		{patient, photo("png"), mime},
+		{patient, photo("image/"), mime},
+		{patient, photo("im age/png"), mime},
+		{patient, photo("image/png/x"), mime},
+		{`{"resourceType":"Binary",%s}`, `"contentType":"PDF"`, mime},
+		{`{"resourceType":"Binary",%s}`, `"contentType":"application/fhir+json"`, ""},
+		{patient, `"language":"de"`, ""},
+		{patient, `"language":"zh-Hant-TW"`, ""},
+		{patient, `"language":"x-klingon"`, ""},
+		{patient, `"language":"de_CH"`, language},
+		{patient, `"language":"x"`, language},
+		{patient, `"language":"de-"`, language},
+		{patient, `"language":"1de"`, language},
+		{patient, speaks(`"coding":[{"system":"urn:ietf:bcp:47","code":"nl-NL"}]`), ""},
+		{patient, speaks(`"coding":[{"system":"urn:ietf:bcp:47","code":"nl_NL"}]`), "no coding is " + language},
+		{patient, speaks(`"text":"Dutch"`), ""},
+		{condition, age("a"), ""},
+		{condition, age("mo"), ""},
+		{condition, age("kg"), `"http://unitsofmeasure.org|kg" is not in the largest possible value set http://hl7.org/fhir/ValueSet/all-time-units`},
+		{condition, `"onsetAge":{"extension":[{"url":"http://example.org/e","valueCode":"x"}]}`, ""},
+	} {
+		root := parse(t, fmt.Sprintf(test.form, test.inner))
+		of := fhir.ResourceType(root.Get("resourceType").Str())
+		if !strings.Contains(test.want, "largest possible") {
+			expectIssue(t, test.inner, validator().Validate(of, root), test.want)
+			continue
+		}
+		expectIssue(t, test.inner, validator().Validate(of, root), "") // advice alone
+		if issues := validator().ValidateProfile(of, root, nil, ""); !slices.ContainsFunc(issues, func(issue fhir.Issue) bool {
+			return issue.Severity == fhir.SeverityWarning && issue.Code == fhir.IssueCodeInvalid && strings.Contains(issue.Diagnostics, test.want)
+		}) {
+			t.Errorf("%s: %v; want a warning with %q", test.inner, issues, test.want)
+		}
 	}
 }
 

@@ -13,6 +13,8 @@ const (
 
 	extensionType  = structureBase + "structuredefinition-fhir-type"
 	extensionRegex = structureBase + "regex"
+
+	extensionMaxValueSet = structureBase + "elementdefinition-maxValueSet"
 )
 
 // structure is the JSON of a StructureDefinition, as far as a Type needs it.
@@ -35,7 +37,25 @@ type snapshotElement struct {
 	Constraint       []Constraint
 	IsModifier       bool
 	IsSummary        bool
-	Binding          *Binding
+	Binding          *snapshotBinding
+}
+
+type snapshotBinding struct {
+	Strength, ValueSet string
+	Extension          []struct{ URL, ValueCanonical, ValueURI string }
+}
+
+func (b *snapshotBinding) binding() *Binding {
+	if b == nil {
+		return nil
+	}
+	binding := &Binding{Strength: b.Strength, ValueSet: b.ValueSet}
+	for _, e := range b.Extension {
+		if e.URL == extensionMaxValueSet {
+			binding.Max = e.ValueCanonical + e.ValueURI
+		}
+	}
+	return binding
 }
 
 type snapshotType struct {
@@ -88,7 +108,7 @@ func (c *compiler) add(s *snapshotElement) {
 	name := s.Path[strings.LastIndexByte(s.Path, '.')+1:]
 	e := &Element{
 		Path: s.Path, Min: s.Min, Max: Unbounded, MaxLength: s.MaxLength,
-		Constraint: s.Constraint, IsSummary: s.IsSummary, IsModifier: s.IsModifier, Binding: s.Binding,
+		Constraint: s.Constraint, IsSummary: s.IsSummary, IsModifier: s.IsModifier, Binding: s.Binding.binding(),
 	}
 	e.Name, e.Choice = strings.CutSuffix(name, "[x]")
 	if s.Max != "*" {

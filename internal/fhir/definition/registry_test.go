@@ -74,7 +74,7 @@ func TestElementRules(t *testing.T) {
 		return p.Element
 	}
 	if e := find("status"); e.Min != 1 || e.Max != 1 || !e.IsModifier || !e.IsSummary ||
-		*e.Binding != (Binding{"required", "http://hl7.org/fhir/ValueSet/observation-status|4.0.1"}) {
+		*e.Binding != (Binding{Strength: "required", ValueSet: "http://hl7.org/fhir/ValueSet/observation-status|4.0.1"}) {
 		t.Errorf("status: %+v", e)
 	}
 	if e := find("subject"); !slices.Contains(e.Types[0].TargetProfiles, "http://hl7.org/fhir/StructureDefinition/Group") {

@@ -72,6 +72,9 @@ type TypeRef struct {
 type Binding struct {
 	Strength string // required, extensible, preferred, example
 	ValueSet string // canonical, maybe with |version
+	// Max is the value set that codes are from at most where the binding is
+	// extensible or preferred; "": any.
+	Max string
 }
 
 // Constraint is ElementDefinition.constraint.

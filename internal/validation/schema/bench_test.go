@@ -12,8 +12,8 @@ import (
 	"starling/internal/fhir"
 )
 
-// BenchmarkDecoded is the JSON Schema alone, its form of the resource read before,
-// and with the reading, for each of the nine types of the load test.
+// BenchmarkDecoded is the JSON Schema alone, its form of the resource read before, for
+// each of the nine types of the load test.
 func BenchmarkDecoded(b *testing.B) {
 	files, err := filepath.Glob("../../../loadtest/scenario/bodies/*.json")
 	if err != nil || len(files) != 9 {
