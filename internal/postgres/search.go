@@ -108,6 +108,8 @@ type searching struct {
 	query  *fhir.SearchQuery
 	sizes  sizes
 	cursor *searchCursor // nil for the first page
+	// found has the rids of the matches in the segments walked already.
+	found map[int64]bool
 }
 
 // search finds a page on a connection. The total is counted already.

@@ -113,9 +113,7 @@ func (q *searching) ranked(ctx context.Context, hits []hit) ([]hit, error) {
 			}
 		}
 	}
-	if q.cursor != nil {
-		hits = slices.DeleteFunc(hits, func(h hit) bool { return !q.follows(&h) })
-	}
+	hits = slices.DeleteFunc(hits, func(h hit) bool { return q.found[h.rid] || !q.follows(&h) })
 	slices.SortFunc(hits, func(a, b hit) int { return q.compare(&a, &b) })
 	return hits[:min(len(hits), q.wanted())], nil
 }

@@ -10,7 +10,8 @@ import (
 // walk finds the next matches by walking indexes. The order has a segment for
 // each key: of the resources that have no value for the keys before it, those
 // that have one for it, and at the end those that have none at all. Each is an
-// index's.
+// index's, and a statement's: a resource that loses its value between two of them
+// is found by both, and belongs where it was found first.
 func (q *searching) walk(ctx context.Context) ([]hit, error) {
 	last := len(q.query.Sort)
 	if i := slices.IndexFunc(q.query.Sort, func(key fhir.SortKey) bool { return always(key.Kind) }); i >= 0 {
@@ -24,12 +25,16 @@ func (q *searching) walk(ctx context.Context) ([]hit, error) {
 		segment = q.segmentOf(q.cursor.values)
 	}
 	var hits []hit
+	q.found = map[int64]bool{}
 	for ; segment >= 0 && segment <= last && len(hits) < q.wanted(); segment += step {
 		found, err := q.walkSegment(ctx, segment, q.wanted()-len(hits))
 		if err != nil {
 			return nil, err
 		}
 		hits = append(hits, found...)
+		for i := range found {
+			q.found[found[i].rid] = true
+		}
 	}
 	return hits, nil
 }
