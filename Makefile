@@ -72,8 +72,8 @@ fuzz: ## Run each fuzz target for FUZZTIME (20s)
 vuln: $(GOVULNCHECK) ## Look for known vulnerabilities in what the programs call
 	$(GOVULNCHECK) ./...
 
-conformance: ## Run the public suites in the folder CONFORMANCE_DATA and print a count for each
-	go run ./internal/tools/conformance
+conformance: ## Run the public suites in the folder CONFORMANCE_DATA (../shared/data) and print a count for each
+	CONFORMANCE_DATA="$(abspath $(or $(CONFORMANCE_DATA),../shared/data))" go run ./internal/tools/conformance
 
 client-test: ## Drive a server with the npm client fhir-kit-client (needs Node)
 	go test -count=1 -v -run TestClient ./test/client
