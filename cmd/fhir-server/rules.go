@@ -90,6 +90,21 @@ func (c codes) Member(valueSet, system, code string) validation.Membership {
 	return validation.Unknown
 }
 
+// Defines implements validation.Terminology.
+func (c codes) Defines(system, code string) validation.Membership {
+	s, err := c.terminology.CodeSystem(system)
+	if err != nil {
+		return validation.Unknown
+	}
+	switch checked, err := s.ValidateCode(terminology.Coding{Code: code}, true); {
+	case err != nil:
+		return validation.Unknown
+	case checked.Result:
+		return validation.Yes
+	}
+	return validation.No
+}
+
 // checker validates by the rules as they are when it is asked.
 type checker struct {
 	rules *cache.Cache[*rules]

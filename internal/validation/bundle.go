@@ -39,7 +39,7 @@ func (r *run) bundleRules(n element.Node) {
 // is absolute.
 func (r *run) fullURL(url, resource element.Node) {
 	text, id := url.Str(), resource.Get("id").Str()
-	if !strings.Contains(text, ":") {
+	if !isAbsolute(text) {
 		r.issue(url, fhir.IssueInvalid, "fullUrl is %s, expected an absolute URL", describe(url))
 		return
 	}
@@ -48,7 +48,7 @@ func (r *run) fullURL(url, resource element.Node) {
 		return
 	}
 	if want := name + "/" + id; !strings.HasSuffix(text, "/"+want) || resource.Get("resourceType").Str() != name {
-		r.warn(url, fhir.IssueInvalid, "", "fullUrl is %s, but the resource is %s/%s",
+		r.issue(url, fhir.IssueInvalid, "fullUrl is %s, but the resource is %s/%s",
 			describe(url), shorten(resource.Get("resourceType").Str()), shorten(id))
 	}
 }

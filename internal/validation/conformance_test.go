@@ -34,6 +34,8 @@ func (t terms) Member(valueSet, system, code string) validation.Membership {
 	return validation.Unknown
 }
 
+func (t terms) Defines(string, string) validation.Membership { return validation.Unknown }
+
 // validatorCase is a case of the FHIR validator's own tests.
 type validatorCase struct {
 	Name, File, Module   string

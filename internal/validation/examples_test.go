@@ -25,7 +25,10 @@ var rightlyRefused = map[string]string{
 	"DeviceUseStatement-example":                   "the reference is to the type Procedure",
 	"MedicationRequest-medrx0301":                  "the reference is to the type Practitioner",
 	"Observation-clinical-gender":                  "the reference is to the type Encounter",
-	"Bundle-types":                                 "may not be used here",   // extensions beside the context published for them
+	"Bundle-types":                                 "may not be used here", // extensions beside the context published for them
+	"Bundle-10bb101f-a121-4264-a920-67be9cb82c74":  "fullUrl is",           // that of another resource
+	"Bundle-3a0707d3-549e-4467-b8b8-5a2ab3800efe":  "fullUrl is",
+	"Bundle-lri-example":                           "fullUrl is",
 	"Basic-referral":                               "the modifier extension", // policy: unknown ones are refused
 }
 

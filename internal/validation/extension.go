@@ -16,9 +16,9 @@ import (
 func (r *run) extension(parent, n element.Node, m *member) {
 	url := n.Get("url").Str()
 	modifier := m.slot.element.Name == "modifierExtension"
-	if !strings.Contains(url, ":") {
-		if modifier {
-			r.issue(n, fhir.IssueExtension, "the modifier extension %s is not known here", quote(url))
+	if !isAbsolute(url) {
+		if url != "" && !strings.HasPrefix(m.slot.element.Path, "Extension.") {
+			r.issue(n, fhir.IssueExtension, "the URL of the extension is %s, expected an absolute URL", quote(url))
 		}
 		return // a part of an extension is defined with it
 	}

@@ -53,8 +53,8 @@ var primitives = map[string]*primitive{
 	"code":     {element.String, format(isCode, "a code: no white space around it, and only single spaces within")},
 	"id":       {element.String, format(fhir.ValidID, "1 to 64 characters of A-Z, a-z, 0-9, - and .")},
 
-	"uri":       {element.String, format(isURI, "a URI, without white space")},
-	"url":       {element.String, format(isURI, "a URL, without white space")},
+	"uri":       {element.String, uriFault},
+	"url":       {element.String, uriFault},
 	"canonical": {element.String, format(isURI, "a canonical URL, without white space")},
 	"oid":       {element.String, format(isOID, "an OID as URI: urn:oid:1.2.3")},
 	"uuid":      {element.String, format(isUUID, "a UUID as URI, in lower case: urn:uuid:c757873d-ec9a-4326-a141-556f43239520")},

@@ -158,6 +158,40 @@ func (v *Validator) typeInReference(reference string) string {
 	return name
 }
 
+// literal checks the form of a reference that is not to a contained resource: an
+// absolute URI, or [type]/[id] with or without a version
+// (https://hl7.org/fhir/R4/references.html#literal). In a transaction, [type]?[criteria]
+// becomes one of them.
+func (r *run) literal(n element.Node, reference string) bool {
+	if isAbsolute(reference) && isURI(reference) {
+		return true
+	}
+	if name, _, conditional := strings.Cut(reference, "?"); conditional && r.validator.registry.IsResourceType(name) {
+		if r.bundle.Get("type").Str() == "transaction" {
+			return true
+		}
+		r.issue(n, fhir.IssueInvalid, "the reference %s is conditional, which it may be in a transaction only", quote(reference))
+		return false
+	}
+	path, version, versioned := strings.Cut(reference, "/_history/")
+	name, id, _ := strings.Cut(path, "/")
+	if !isIDOf(id) || versioned && !isIDOf(version) {
+		r.issue(n, fhir.IssueInvalid, "the reference is %s, expected an absolute URL, or a type and an id, such as Patient/1", describe(n))
+		return false
+	}
+	if !r.validator.registry.IsResourceType(name) {
+		r.issue(n, fhir.IssueInvalid, "the reference %s is to %s, which is no resource type", quote(reference), quote(name))
+		return false
+	}
+	return true
+}
+
+// isIDOf reports whether a text has the form of an id, but for its length: the
+// specification's own guide refers to resources by longer ones.
+func isIDOf(text string) bool {
+	return fhir.ValidID(text[:min(len(text), 64)]) && (len(text) <= 64 || isIDOf(text[64:]))
+}
+
 // oneOf joins alternatives: "a, b or c".
 func oneOf(all []string) string {
 	if len(all) < 2 {

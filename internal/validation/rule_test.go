@@ -212,3 +212,70 @@ func TestUnknownProfiles(t *testing.T) {
 		}
 	}
 }
+
+// A literal reference is one that leads somewhere.
+func TestReferenceForm(t *testing.T) {
+	const (
+		observation = `{"resourceType":"Observation","status":"final","code":{"text":"x"},"subject":{"reference":"%s"}}`
+		transaction = `{"resourceType":"Bundle","type":"transaction","entry":[{"resource":%s,"request":{"method":"POST","url":"Observation"}}]}`
+		form        = "expected an absolute URL, or a type and an id, such as Patient/1"
+		conditional = "is conditional, which it may be in a transaction only"
+	)
+	for reference, want := range map[string]string{
+		"Patient/1":                     "",
+		"Patient/1/_history/2":          "",
+		"http://a/fhir/Patient/1":       "",
+		"http://a/elsewhere?id=3":       "",
+		"urn:uuid:1":                    "", // of an id of the sender's own
+		"Foo/1":                         `to "Foo", which is no resource type`,
+		"1":                             form,
+		"Patient/":                      form,
+		"Patient/a b":                   form,
+		"Patient/1/2":                   form,
+		"/Patient/1":                    form,
+		"Patient/1/_history/":           form,
+		"http://a/Patient/a b":          form,
+		"Patient?identifier=1":          conditional,
+		"Foo?identifier=1":              form,
+		"Patient?identifier=http://a|1": conditional,
+	} {
+		text := fmt.Sprintf(observation, reference)
+		expectIssue(t, reference, validate(t, text), want)
+		if want == conditional {
+			want = ""
+		}
+		expectIssue(t, "in a transaction: "+reference, validator().Validate("Bundle", parse(t, fmt.Sprintf(transaction, text))), want)
+	}
+}
+
+// Extensions have absolute URLs, but for the parts of extensions.
+func TestExtensionURL(t *testing.T) {
+	for extension, want := range map[string]string{
+		`{"url":"http://a/b","valueCode":"x"}`:                                                     "",
+		`{"url":"urn:oid:1.2","valueCode":"x"}`:                                                    "",
+		`{"url":"b","valueCode":"x"}`:                                                              `the URL of the extension is "b", expected an absolute URL`,
+		`{"url":"a/b","valueCode":"x"}`:                                                            "expected an absolute URL",
+		`{"url":"http://a/b","extension":[{"url":"b","valueCode":"x"}]}`:                           "",
+		`{"url":"http://a/b","extension":[{"url":"b","extension":[{"url":"c","valueCode":"x"}]}]}`: "",
+	} {
+		expectIssue(t, extension, validate(t, `{"resourceType":"Patient","extension":[`+extension+`]}`), want)
+		expectIssue(t, extension, validate(t, `{"resourceType":"Patient","birthDate":"2020","_birthDate":{"extension":[`+extension+`]}}`), want)
+	}
+}
+
+// The URL of an entry is its resource's.
+func TestFullURL(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://a/fhir/Patient/1":                       "",
+		"http://a/some/thing":                           "",
+		"urn:uuid:C757873D-EC9A-4326-A141-556F43239520": "",
+		"Patient/1":               "expected an absolute URL",
+		"http://a/fhir/Patient/2": `fullUrl is "http://a/fhir/Patient/2", but the resource is Patient/1`,
+		"http://a/fhir/Group/1":   `but the resource is Patient/1`,
+		"urn:uuid:1":              "expected a UUID after urn:uuid:",
+		"urn:oid:x":               "expected an OID after urn:oid:",
+	} {
+		text := `{"resourceType":"Bundle","type":"collection","entry":[{"fullUrl":"` + url + `","resource":{"resourceType":"Patient","id":"1"}}]}`
+		expectIssue(t, url, validator().Validate("Bundle", parse(t, text)), want)
+	}
+}

@@ -24,6 +24,9 @@ type Terminology interface {
 	// without |version. system is "" for elements that have none, such as
 	// those of type code: then any system of the value set will do.
 	Member(valueSet, system, code string) Membership
+	// Defines says whether a code is one of a code system, as far as that is held
+	// here: no other server is asked.
+	Defines(system, code string) Membership
 }
 
 // specification is the terminology of the definitions alone.
@@ -50,3 +53,6 @@ func (s *specification) Member(valueSet, system, code string) Membership {
 	}
 	return No
 }
+
+// Defines implements Terminology: the definitions are read for value sets alone.
+func (*specification) Defines(string, string) Membership { return Unknown }

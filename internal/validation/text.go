@@ -33,17 +33,10 @@ func isCode(s string) bool {
 	space := true // a space here would be the first or the second
 	for i := range len(s) {
 		c := s[i]
-		if isSpace(c) {
-			if space {
-				return false
-			}
-			space = true
-			continue
-		}
-		if c < ' ' {
+		if c < ' ' || c == ' ' && space {
 			return false
 		}
-		space = false
+		space = c == ' '
 	}
 	return !space
 }

@@ -22,6 +22,8 @@ func typeRules(name string) []rule {
 		return []rule{periodRule}
 	case "Attachment":
 		return []rule{attachmentRule}
+	case "Coding", "Identifier", "Quantity":
+		return []rule{systemRule}
 	}
 	return nil
 }
@@ -46,11 +48,15 @@ func extensionRule(r *run, n element.Node) {
 	}
 }
 
-// referenceRule: a reference to a contained resource finds it (ref-1,
-// https://hl7.org/fhir/R4/references.html#contained), and is of the type it says.
+// referenceRule: a literal reference has a form that leads somewhere, to a contained
+// resource one that there is (ref-1, https://hl7.org/fhir/R4/references.html#contained),
+// and is of the type it says.
 func referenceRule(r *run, n element.Node) {
 	reference := n.Get("reference").Str()
 	id, local := strings.CutPrefix(reference, "#")
+	if !local && reference != "" && !r.literal(n.Get("reference"), reference) {
+		return
+	}
 	if !local && r.bundle.Exists() {
 		r.versionRule(n)
 	}
@@ -62,6 +68,23 @@ func referenceRule(r *run, n element.Node) {
 	}
 	if !r.containedOf(id).Exists() {
 		r.breach(n, fhir.IssueInvariant, "ref-1", "the reference is to the contained resource %s, and there is none with that id", quote(id))
+	}
+}
+
+// systemRule advises on systems that nobody else can know, and codes that their system
+// does not have. The specification has neither as a rule, and code systems grow.
+func systemRule(r *run, n element.Node) {
+	if !r.advice {
+		return
+	}
+	at := n.Get("system")
+	system, code := at.Str(), n.Get("code").Str()
+	switch {
+	case system == "":
+	case !isAbsolute(system):
+		r.warn(at, fhir.IssueInvalid, "", "the system is %s, expected an absolute URI", describe(at))
+	case code != "" && r.validator.terminology.Defines(system, code) == No:
+		r.warn(n.Get("code"), fhir.IssueCodeInvalid, "", "the code system %s, as it is known here, does not have the code %s", shorten(system), quote(code))
 	}
 }
 

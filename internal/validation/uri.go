@@ -1,6 +1,31 @@
 package validation
 
-import "strings"
+import (
+	"strings"
+
+	"starling/internal/fhir"
+)
+
+var (
+	uriSpace = &fault{code: fhir.IssueInvalid, message: "expected a URI, without white space"}
+	uriOID   = &fault{code: fhir.IssueInvalid, message: "expected an OID after urn:oid:, such as urn:oid:1.2.3"}
+	uriUUID  = &fault{code: fhir.IssueInvalid, message: "expected a UUID after urn:uuid:, such as urn:uuid:c757873d-ec9a-4326-a141-556f43239520"}
+)
+
+// uriFault checks a uri or url: OIDs and UUIDs have their form there, too, but for the
+// case of a UUID, which many systems write with capital letters (RFC 4122, 3, takes
+// both).
+func uriFault(text string) *fault {
+	switch {
+	case !isURI(text):
+		return uriSpace
+	case strings.HasPrefix(text, "urn:oid:") && !isOID(text):
+		return uriOID
+	case strings.HasPrefix(text, "urn:uuid:") && !isUUID(strings.ToLower(text)):
+		return uriUUID
+	}
+	return nil
+}
 
 func isURI(s string) bool {
 	for i := range len(s) {
@@ -9,6 +34,18 @@ func isURI(s string) bool {
 		}
 	}
 	return true
+}
+
+// isAbsolute reports whether a URI begins with a scheme (RFC 3986, 3.1).
+func isAbsolute(uri string) bool {
+	scheme, _, ok := strings.Cut(uri, ":")
+	for i := range len(scheme) {
+		c := scheme[i] | 0x20
+		if letter := c >= 'a' && c <= 'z'; !letter && (i == 0 || !strings.Contains("0123456789+-.", scheme[i:i+1])) {
+			return false
+		}
+	}
+	return ok && scheme != ""
 }
 
 func isOID(s string) bool {
