@@ -25,6 +25,8 @@ func (r *run) whole(n element.Node, name string) {
 	switch name {
 	case "Bundle":
 		r.bundleRules(n)
+	case "Questionnaire":
+		r.questionnaireRules(n)
 	case "QuestionnaireResponse":
 		r.responseRules(n)
 	case "Observation":

@@ -29,6 +29,7 @@ var rightlyRefused = map[string]string{
 	"Bundle-10bb101f-a121-4264-a920-67be9cb82c74":  "fullUrl is",           // that of another resource
 	"Bundle-3a0707d3-549e-4467-b8b8-5a2ab3800efe":  "fullUrl is",
 	"Bundle-lri-example":                           "fullUrl is",
+	"Bundle-hla-1":                                 "the extension has no part",
 	"Basic-referral":                               "the modifier extension", // policy: unknown ones are refused
 }
 

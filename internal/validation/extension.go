@@ -45,6 +45,15 @@ func (r *run) extension(parent, n element.Node, m *member) {
 	r.conform(p, item)
 }
 
+// noPart is about an extension within one whose definition has parts, and is none of
+// them: a relative URL has its meaning from that definition alone
+// (https://hl7.org/fhir/R4/extensibility.html#Extension).
+func (r *run) noPart(c *constraint, n element.Node) {
+	if url := n.Get("url").Str(); url != "" && !isAbsolute(url) {
+		r.issue(n, fhir.IssueExtension, "the extension has no part %s, but %s", quote(url), shortenTo(c.sliceNames(), 200))
+	}
+}
+
 func (p *profile) places() string {
 	places := make([]string, len(p.contexts))
 	for i, c := range p.contexts {

@@ -16,6 +16,7 @@ type grammar struct {
 const (
 	mimeTypes = "urn:ietf:bcp:13"
 	languages = "urn:ietf:bcp:47"
+	currency  = "urn:iso:std:iso:4217"
 	ucumUnits = "http://unitsofmeasure.org"
 )
 
@@ -25,9 +26,11 @@ var grammars = map[string]grammar{
 	// A few codes besides, which have the form, too.
 	"http://hl7.org/fhir/ValueSet/expression-language": {mimeTypes, isMIMEType},
 	"http://hl7.org/fhir/ValueSet/all-languages":       {languages, isLanguageTag},
-	"http://hl7.org/fhir/ValueSet/ucum-units":          {ucumUnits, ucum.Valid},
-	"http://hl7.org/fhir/ValueSet/all-time-units":      {ucumUnits, func(code string) bool { return ucum.Comparable(code, "a") }},
-	"http://hl7.org/fhir/ValueSet/all-distance-units":  {ucumUnits, func(code string) bool { return ucum.Comparable(code, "m") }},
+	// New ones come every few years, so that no list would do.
+	"http://hl7.org/fhir/ValueSet/currencies":         {currency, isCurrency},
+	"http://hl7.org/fhir/ValueSet/ucum-units":         {ucumUnits, ucum.Valid},
+	"http://hl7.org/fhir/ValueSet/all-time-units":     {ucumUnits, func(code string) bool { return ucum.Comparable(code, "a") }},
+	"http://hl7.org/fhir/ValueSet/all-distance-units": {ucumUnits, func(code string) bool { return ucum.Comparable(code, "m") }},
 }
 
 // member says whether a code is in a value set: by the terminology, and where that
@@ -60,6 +63,11 @@ func isMIMEType(code string) bool {
 	code, _, _ = strings.Cut(code, ";")
 	kind, subtype, ok := strings.Cut(strings.TrimSpace(code), "/")
 	return ok && isToken(kind) && isToken(subtype)
+}
+
+// isCurrency reports whether a code is three capital letters (ISO 4217).
+func isCurrency(code string) bool {
+	return len(code) == 3 && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
 func isToken(text string) bool {

@@ -24,7 +24,7 @@ func (r *run) responseRules(n element.Node) {
 	}
 	status := n.Get("status").Str()
 	q := response{run: r, complete: status == "completed" || status == "amended" || status == "", questions: map[string]element.Node{}}
-	q.collect(questionnaire)
+	each(questionnaire, func(item element.Node) { q.questions[item.Get("linkId").Str()] = item })
 	q.items(n, n.Get("item"), questionnaire.Get("item"))
 }
 
@@ -33,13 +33,6 @@ type response struct {
 	*run
 	complete  bool
 	questions map[string]element.Node // by linkId
-}
-
-func (q *response) collect(n element.Node) {
-	for item := range n.Get("item").Children() {
-		q.questions[item.Get("linkId").Str()] = item
-		q.collect(item)
-	}
 }
 
 // items checks the items of a parent against the questions they may answer:

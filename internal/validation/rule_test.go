@@ -85,6 +85,8 @@ func TestReferenceType(t *testing.T) {
 // Codes of value sets that cannot be listed have their form.
 func TestGrammars(t *testing.T) {
 	const (
+		claim = `{"resourceType":"Claim","status":"active","type":{"text":"x"},"use":"claim","patient":{"display":"x"},"created":"2026",
+			"provider":{"display":"x"},"priority":{"text":"x"},"insurance":[{"sequence":1,"focal":true,"coverage":{"display":"x"}}],%s}`
 		patient   = `{"resourceType":"Patient",%s}`
 		condition = `{"resourceType":"Condition","subject":{"display":"x"},%s}`
 		mime      = `is not in the required value set http://hl7.org/fhir/ValueSet/mimetypes`
@@ -105,6 +107,9 @@ func TestGrammars(t *testing.T) {
 		{patient, photo("image/png/x"), mime},
 		{`{"resourceType":"Binary",%s}`, `"contentType":"PDF"`, mime},
 		{`{"resourceType":"Binary",%s}`, `"contentType":"application/fhir+json"`, ""},
+		{claim, `"total":{"value":1,"currency":"CHF"}`, ""},
+		{claim, `"total":{"value":1,"currency":"chf"}`, "is not in the required value set http://hl7.org/fhir/ValueSet/currencies"},
+		{claim, `"total":{"value":1,"currency":"2020"}`, "is not in the required value set http://hl7.org/fhir/ValueSet/currencies"},
 		{patient, `"language":"de"`, ""},
 		{patient, `"language":"zh-Hant-TW"`, ""},
 		{patient, `"language":"x-klingon"`, ""},
@@ -277,5 +282,34 @@ func TestFullURL(t *testing.T) {
 	} {
 		text := `{"resourceType":"Bundle","type":"collection","entry":[{"fullUrl":"` + url + `","resource":{"resourceType":"Patient","id":"1"}}]}`
 		expectIssue(t, url, validator().Validate("Bundle", parse(t, text)), want)
+	}
+}
+
+// The parts of an extension are those of its definition, unless their URL is one of
+// their own.
+func TestPartsOfExtensions(t *testing.T) {
+	const nationality = `{"resourceType":"Patient","extension":[{"url":"http://hl7.org/fhir/StructureDefinition/patient-nationality","extension":[
+		{"url":"code","valueCodeableConcept":{"text":"x"}}%s]}]}`
+	for part, want := range map[string]string{
+		"": "",
+		`,{"url":"period","valuePeriod":{"start":"2020"}}`:                          "",
+		`,{"url":"http://example.org/e","valueString":"x"}`:                         "",
+		`,{"url":"since","valuePeriod":{"start":"2020"}}`:                           `the extension has no part "since", but code, period`,
+		`,{"url":"http://example.org/e","extension":[{"url":"x","valueCode":"y"}]}`: "",
+	} {
+		expectIssue(t, part, validate(t, fmt.Sprintf(nationality, part)), want)
+	}
+}
+
+// What an item of a Questionnaire waits for is another item.
+func TestEnableWhen(t *testing.T) {
+	const questionnaire = `{"resourceType":"Questionnaire","status":"active","item":[{"linkId":"1","type":"group","item":[{"linkId":"1.1","type":"boolean"}]},
+		{"linkId":"2","type":"group","item":[{"linkId":"2.1","type":"string","enableWhen":[{"question":"%s","operator":"=","answerBoolean":true}]}]}]}`
+	for question, want := range map[string]string{
+		"1.1": "",
+		"2":   "",
+		"3":   `no item has the linkId "3"`,
+	} {
+		expectIssue(t, question, validate(t, fmt.Sprintf(questionnaire, question)), want)
 	}
 }

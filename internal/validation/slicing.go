@@ -291,6 +291,9 @@ func (r *run) slices(c *constraint, parent element.Node, values []fhirpath.Item)
 			r.issue(at(values[i]), fhir.IssueStructure, "%s allows only the slices it names (%s); the value %s is in none of them", c.path, shortenTo(c.sliceNames(), 300), show(at(values[i])))
 		case in < 0:
 			open = true
+			if c.path == "Extension.extension" && len(c.slices) > 0 {
+				r.noPart(c, at(values[i]))
+			}
 		case c.slicing.rules == "openAtEnd" && open:
 			r.issue(at(values[i]), fhir.IssueStructure, "%s: values outside of the slices must come at the end", c.path)
 		case c.slicing.ordered && in < last:

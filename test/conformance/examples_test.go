@@ -25,18 +25,22 @@ var refused = map[string]string{
 // refusable are those that a server may refuse, by a rule that R4 leaves to it
 // or that is checked only where references are.
 var refusable = map[string]string{
-	"DeviceMetric-example":                      "a reference has a type its element does not allow",
-	"DeviceUseStatement-example":                "a reference has a type its element does not allow",
-	"MedicationRequest-medrx0301":               "a reference has a type its element does not allow",
-	"Observation-clinical-gender":               "a reference has a type its element does not allow",
-	"Basic-referral":                            "an unknown modifier extension",
-	"Bundle-types":                              "an extension outside its context",
-	"TestScript-testscript-example":             "a code that is no MIME type",
-	"TestScript-testscript-example-history":     "a code that is no MIME type",
-	"TestScript-testscript-example-multisystem": "a code that is no MIME type",
-	"TestScript-testscript-example-readtest":    "a code that is no MIME type",
-	"TestScript-testscript-example-search":      "a code that is no MIME type",
-	"TestScript-testscript-example-update":      "a code that is no MIME type",
+	"DeviceMetric-example":                        "a reference has a type its element does not allow",
+	"DeviceUseStatement-example":                  "a reference has a type its element does not allow",
+	"MedicationRequest-medrx0301":                 "a reference has a type its element does not allow",
+	"Observation-clinical-gender":                 "a reference has a type its element does not allow",
+	"Basic-referral":                              "an unknown modifier extension",
+	"Bundle-types":                                "an extension outside its context",
+	"Bundle-10bb101f-a121-4264-a920-67be9cb82c74": "a fullUrl of another resource",
+	"Bundle-3a0707d3-549e-4467-b8b8-5a2ab3800efe": "a fullUrl of another resource",
+	"Bundle-lri-example":                          "a fullUrl of another resource",
+	"Bundle-hla-1":                                "an extension without the part that it has",
+	"TestScript-testscript-example":               "a code that is no MIME type",
+	"TestScript-testscript-example-history":       "a code that is no MIME type",
+	"TestScript-testscript-example-multisystem":   "a code that is no MIME type",
+	"TestScript-testscript-example-readtest":      "a code that is no MIME type",
+	"TestScript-testscript-example-search":        "a code that is no MIME type",
+	"TestScript-testscript-example-update":        "a code that is no MIME type",
 }
 
 // Every example of the specification is accepted under its own id and reads back
