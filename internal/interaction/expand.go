@@ -17,6 +17,8 @@ func (s *Service) expand(ctx context.Context, t *terminologyCall) ([]byte, error
 	asked := terminology.Expansion{
 		Filter: t.text("filter"), Offset: t.number("offset", 0), Count: t.number("count", -1), ActiveOnly: t.flag("activeOnly", false),
 		Selectable: t.flag("excludeNotForUI", false), Exclude: t.texts("exclude-system"),
+		// Another server may know all of what is held here in part.
+		Unclosed: !t.codes.HasRemote(),
 	}
 	shown := expansionForm{
 		designations: t.flag("includeDesignations", false), definition: t.flag("includeDefinition", false), language: t.text("displayLanguage"),
@@ -41,7 +43,11 @@ func (s *Service) expand(ctx context.Context, t *terminologyCall) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	dst = append(dst, `"expansion":{"identifier":"urn:uuid:`+newID()+`","timestamp":"`+time.Now().UTC().Format(time.RFC3339)+`",`...)
+	dst = append(dst, `"expansion":{`...)
+	if expanded.Unclosed {
+		dst = append(dst, `"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/valueset-unclosed","valueBoolean":true}],`...)
+	}
+	dst = append(dst, `"identifier":"urn:uuid:`+newID()+`","timestamp":"`+time.Now().UTC().Format(time.RFC3339)+`",`...)
 	if expanded.Total >= 0 {
 		dst = append(strconv.AppendInt(append(dst, `"total":`...), int64(expanded.Total), 10), ',')
 	}

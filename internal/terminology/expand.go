@@ -13,6 +13,9 @@ type Expansion struct {
 	ActiveOnly    bool
 	Selectable    bool     // without abstract codes
 	Exclude       []string // canonicals of code systems, with a version or all
+	// Unclosed allows an expansion that lacks codes, of code systems that are held in
+	// part: the codes that they are held with.
+	Unclosed bool
 }
 
 // leavesOut reports whether a code of the value set is not asked for.
@@ -46,6 +49,8 @@ type Expanded struct {
 	// Systems are the canonicals of the code systems used, with their
 	// versions.
 	Systems []string
+	// Unclosed says that the value set has codes that are not known here.
+	Unclosed bool
 }
 
 // Expand lists the codes of a value set
@@ -53,7 +58,7 @@ type Expanded struct {
 // system is not held: ErrNotHeld. More than MaxWhole codes asked for:
 // KindUnprocessable, too-costly.
 func (t *Terminology) Expand(ctx context.Context, v *ValueSet, x Expansion) (*Expanded, error) {
-	e := expander{ctx: ctx, remote: t.remote}
+	e := expander{ctx: ctx, remote: t.remote, mayBeUnclosed: x.Unclosed}
 	out := &Expanded{}
 	words := strings.Fields(strings.ToLower(x.Filter))
 	last := MaxWhole
@@ -88,6 +93,7 @@ func (t *Terminology) Expand(ctx context.Context, v *ValueSet, x Expansion) (*Ex
 	case out.Total > MaxExpansion:
 		out.Total = -1
 	}
+	out.Unclosed = e.unclosed
 	return out, nil
 }
 
@@ -152,6 +158,8 @@ type expander struct {
 	seen   map[string]*seen // by the url of the system
 	steps  int
 	err    error
+
+	mayBeUnclosed, unclosed bool
 }
 
 // seen are the codes of a system that were given: of the first version held that was
@@ -260,8 +268,11 @@ func (e *expander) part(p *part, yield func(*Code) bool) bool {
 		e.err = p.unknown
 		return false
 	case p.index == nil && !p.held.complete():
-		e.err = notHeld("whole of the code system", p.system)
-		return false
+		if !e.mayBeUnclosed {
+			e.err = notHeld("whole of the code system", p.system)
+			return false
+		}
+		e.unclosed = true
 	}
 	return p.each(func(c *Code) bool {
 		return e.step() && (!e.inAll(p.sets, c) && e.err == nil || e.err == nil && yield(c))
