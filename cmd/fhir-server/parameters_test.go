@@ -191,6 +191,7 @@ func TestSearchParameterIsChecked(t *testing.T) {
 		"expression that is none":    {`Patient.address.city`, `Patient.address.(`, "SearchParameter.expression"},
 		"expression of nothing":      {`Patient.address.city`, `Patient.shoes`, "SearchParameter.expression"},
 		"expression of another type": {`Patient.address.city`, `Practitioner.address.city`, "SearchParameter.expression"},
+		"variable that is unknown":   {`Patient.address.city`, `Patient.address.where(use = %usage).city`, "SearchParameter.expression"},
 		"no expression":              {`,"expression":"Patient.address.city"`, ``, "SearchParameter.expression"},
 		"elements of other types":    {`"type":"string"`, `"type":"quantity"`, "SearchParameter.expression"},
 		"composite without parts":    {`"type":"string"`, `"type":"composite"`, "SearchParameter.component"},

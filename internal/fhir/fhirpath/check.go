@@ -18,6 +18,38 @@ func (e *Expression) Check(t fhir.ResourceType) error {
 	return located(err, e.text)
 }
 
+// Unknown names, without the %, a variable of the expression that an evaluation finds
+// in Environment.Variables alone; "" if there is none.
+func (e *Expression) Unknown() string { return unknownIn(e.root) }
+
+func unknownIn(n node) string {
+	var parts []node
+	switch n := n.(type) {
+	case *variable:
+		if !isGiven(n.name) {
+			return n.name
+		}
+	case *member:
+		parts = []node{n.recv}
+	case *call:
+		parts = append([]node{n.recv}, n.args...)
+	case *indexer:
+		parts = []node{n.recv, n.index}
+	case *unary:
+		parts = []node{n.operand}
+	case *typeTest:
+		parts = []node{n.operand}
+	case *binary:
+		parts = []node{n.left, n.right}
+	}
+	for _, part := range parts {
+		if name := unknownIn(part); name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
 // typeSet is what an expression can give, as far as the definitions tell.
 type typeSet struct {
 	open      bool     // could be anything

@@ -10,6 +10,15 @@ var constants = map[string]string{
 	"loinc": "http://loinc.org",
 }
 
+// isGiven reports whether every evaluation knows a variable.
+func isGiven(name string) bool {
+	switch name {
+	case "resource", "rootResource", "context":
+		return true
+	}
+	return constants[name] != "" || strings.HasPrefix(name, "vs-") || strings.HasPrefix(name, "ext-")
+}
+
 func (c *compiler) variable(n *variable) (step, error) {
 	if text, ok := constants[n.name]; ok {
 		return constant(text), nil

@@ -7,6 +7,7 @@ import (
 
 	"starling/internal/fhir"
 	"starling/internal/fhir/definition"
+	"starling/internal/fhir/fhirpath"
 )
 
 // codeText is what the code of a parameter may be, so that it can be the name of
@@ -89,15 +90,24 @@ func (s *Search) checkExpression(d *definition.SearchParameter) []fhir.Issue {
 		return []fhir.Issue{{Severity: fhir.SeverityError, Code: fhir.IssueBusinessRule, Diagnostics: text, Expression: "SearchParameter.expression"}}
 	}
 	paths := branches(d.Expression)
-	evaluated := 0
+	var evaluated []string
 	for _, path := range paths {
 		if _, plain := parsePath(path); !plain {
-			evaluated++
+			evaluated = append(evaluated, path)
 		}
 	}
-	if len(paths) > mostBranches || evaluated > mostEvaluated {
+	if len(paths) > mostBranches || len(evaluated) > mostEvaluated {
 		return fault("The expression joins too many paths by |: at most " + strconv.Itoa(mostBranches) + ", and " + strconv.Itoa(mostEvaluated) +
 			" of other than names, as, and where with a code, were expected.")
+	}
+	for _, path := range evaluated {
+		compiled, err := fhirpath.Compile(s.registry, path)
+		if err != nil {
+			continue // told below, with the type that it is for
+		}
+		if name := compiled.Unknown(); name != "" {
+			return fault("The expression uses the variable " + quote("%"+name) + ", which nothing defines in the expression of a search parameter.")
+		}
 	}
 	named := *d
 	if named.Generation == "" {

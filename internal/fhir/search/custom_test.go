@@ -115,6 +115,26 @@ func TestCustomParameterOfManyPaths(t *testing.T) {
 	}
 }
 
+// A parameter whose expression uses a variable that nothing defines would never have
+// a value.
+func TestCustomParameterWithVariables(t *testing.T) {
+	base := New(definition.R4())
+	for expression, want := range map[string]string{
+		"%resource.address.city": "", "%context.address.where(%rootResource.active).city": "",
+		"Patient.address.where(use = %ucum or use = %`vs-x` or use = %`ext-y`).city": "",
+		"Patient.address.where(use = %usage).city":                                   "%usage",
+		"Patient.name.text | Patient.address[%n].city":                               "%n",
+		"Patient.address.city.select($this & -%a.count().toString())":                "%a",
+		"Patient.address.city.where(('x' + %b) is string)":                           "%b",
+		"Patient.name.text | Practitioner.address.where(use = %usage).city":          "%usage",
+	} {
+		issues := base.Check(customParameter(t, strings.Replace(cityParameter, "Patient.address.city", expression, 1), "town.1"))
+		if want == "" && len(issues) > 0 || want != "" && (len(issues) != 1 || issues[0].Expression != "SearchParameter.expression" || !strings.Contains(issues[0].Diagnostics, "variable '"+want+"',")) {
+			t.Errorf("%s: %v, want %q", expression, issues, want)
+		}
+	}
+}
+
 // Each path of an expression gives its values, whatever it begins with: an element
 // that has the name of a primitive type, brackets, or a variable.
 func TestCustomParameterWithoutItsType(t *testing.T) {
