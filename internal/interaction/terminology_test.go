@@ -130,6 +130,16 @@ func TestExpandRefuses(t *testing.T) {
 	s := newZoo(t)
 	s.do(StatusCreated, "PUT", "ValueSet/self", valueSetJSON("self", `{"include":[{"valueSet":["http://example.org/ValueSet/self"]}]}`))
 	s.refuse(fhir.KindUnprocessable, fhir.IssueInvalid, "GET", "ValueSet/self/$expand", "")
+	for _, also := range []string{"", "|2"} { // one that is not stored
+		sent := strings.Replace(valueSetJSON("sent", `{"include":[{"valueSet":["http://example.org/ValueSet/sent`+also+`"]}]}`), `"name"`, `"version":"2","name"`, 1)
+		for operation, more := range map[string]string{"$expand": "", "$validate-code": `,{"name":"code","valueCode":"dog"},{"name":"system","valueUri":"http://example.org/animals"}`} {
+			body := `{"resourceType":"Parameters","parameter":[{"name":"valueSet","resource":` + sent + `}` + more + `]}`
+			failure := s.refuse(fhir.KindUnprocessable, fhir.IssueInvalid, "POST", "ValueSet/"+operation, body)
+			if said := failure.Error(); !strings.Contains(said, `"http://example.org/ValueSet/sent" includes itself`) {
+				t.Errorf("%s: %s", operation, said)
+			}
+		}
+	}
 	s.refuse(fhir.KindNotFound, fhir.IssueNotFound, "GET", "ValueSet/$expand?url=http://example.org/unheard", "")
 	s.refuse(fhir.KindNotFound, fhir.IssueNotFound, "GET", "ValueSet/$expand?url=http://hl7.org/fhir/ValueSet/condition-code", "")
 	s.refuse(fhir.KindNotFound, fhir.IssueNotFound, "GET", "ValueSet/never/$expand", "")

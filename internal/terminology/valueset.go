@@ -124,12 +124,23 @@ func result(known any) (*ValueSet, error) {
 // errTooDeep is not kept: entered further down, the same sets may do.
 var errTooDeep = tooCostly("Value sets include each other too deeply.")
 
+func includesItself(s *source) error {
+	return fhir.NewError(fhir.KindUnprocessable, fhir.IssueInvalid, "The value set "+shorten(s.url)+" includes itself.")
+}
+
+// isOpen reports whether a canonical is that of the value set being compiled, if that
+// came with a request: no canonical finds it.
+func (c *compiler) isOpen(canonical string) bool {
+	s := c.open[len(c.open)-1]
+	return s.stored == nil && !s.own && s.url != "" && (canonical == s.url || canonical == withVersion(s.url, s.version))
+}
+
 func (c *compiler) valueSet(s *source) (*ValueSet, error) {
 	if known, ok := c.compiled.Load(s); ok {
 		return result(known)
 	}
 	if slices.Contains(c.open, s) {
-		return nil, fhir.NewError(fhir.KindUnprocessable, fhir.IssueInvalid, "The value set "+shorten(s.url)+" includes itself.")
+		return nil, includesItself(s)
 	}
 	if len(c.open) == maxHeight {
 		return nil, errTooDeep
@@ -203,6 +214,9 @@ func (c *compiler) part(raw json.RawMessage, activeOnly bool) (*part, error) {
 		return nil, tooCostly("The value set is too large.")
 	}
 	for _, canonical := range j.ValueSet {
+		if c.isOpen(canonical) {
+			return nil, includesItself(c.open[len(c.open)-1])
+		}
 		if s := c.find("ValueSet", canonical); s != nil {
 			set, err := c.valueSet(s)
 			if err != nil {
