@@ -32,7 +32,7 @@ func (r *run) claimed(n element.Node, canonical string, severity fhir.Severity) 
 	}
 	p := r.validator.profile(canonical)
 	if p == nil {
-		r.add(n, severity, fhir.IssueNotSupported, "", "the profile %s is not known here; nothing was checked against it", quote(canonical))
+		r.add(n, severity, fhir.IssueNotSupported, "", "the profile %s %s; nothing was checked against it", quote(canonical), r.validator.unusable(canonical))
 		return
 	}
 	if p.typeName != name {

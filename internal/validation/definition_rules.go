@@ -27,7 +27,7 @@ func (r *run) definitionRules(n element.Node) {
 		parent := v.profile(base)
 		switch {
 		case parent == nil:
-			r.warn(n.Get("baseDefinition"), fhir.IssueNotFound, "", "the profile %s, which this one derives from, is not known here; nothing can be checked against this one", quote(base))
+			r.warn(n.Get("baseDefinition"), fhir.IssueNotFound, "", "the profile %s, which this one derives from, %s; nothing can be checked against this one", quote(base), v.unusable(base))
 			return
 		case parent.typeName != t.Name:
 			r.issue(n.Get("type"), fhir.IssueBusinessRule, "the type is %s, but that of the base profile is %s", t.Name, parent.typeName)

@@ -13,6 +13,8 @@ import (
 type storedDefinition struct {
 	resource     *fhir.Resource
 	url, version string
+	base         string            // baseDefinition
+	snapshot     bool              // it has one, so that its base is not needed
 	profiled     fhir.ResourceType // that it is a profile of, "" for other definitions
 	// mentions are the canonicals of the profiles that it names, so that it may have
 	// to be compiled again with each of them.
@@ -80,7 +82,10 @@ func (v *Validator) definitionOf(resource *fhir.Resource) *storedDefinition {
 	if err != nil {
 		return nil
 	}
-	d := &storedDefinition{resource: resource, url: strings.Clone(n.Get("url").Str()), version: strings.Clone(n.Get("version").Str())}
+	d := &storedDefinition{
+		resource: resource, url: strings.Clone(n.Get("url").Str()), version: strings.Clone(n.Get("version").Str()),
+		base: strings.Clone(n.Get("baseDefinition").Str()), snapshot: !n.Get("snapshot").Get("element").IsEmpty(),
+	}
 	if n.Get("kind").Str() == "resource" && n.Get("derivation").Str() == "constraint" {
 		d.profiled = fhir.ResourceType(strings.Clone(n.Get("type").Str()))
 	}
