@@ -69,6 +69,7 @@ func (r *run) definitionRules(n element.Node) {
 			r.restricts(e, at)
 		}
 		at.merge(e)
+		r.valueTypes(e, at)
 		r.discriminates(e, &b, at)
 		for c := range e.Get("constraint").Children() {
 			r.compiles(c)
@@ -134,10 +135,8 @@ func (r *run) restricts(e element.Node, at *constraint) {
 	if at.fixed.Exists() && asked.fixed.Exists() && !equal(at.fixed, asked.fixed) {
 		r.issue(e, fhir.IssueBusinessRule, "%s is fixed to %s in what this profile derives from, and to %s here", path, show(at.fixed), show(asked.fixed))
 	}
-	types := at.types
-	if types == nil {
-		types = at.defined.Types
-	}
+	r.loosens(e, at, asked.binding)
+	types := at.typesOf()
 	for _, t := range asked.types {
 		if len(types) > 0 && !slices.ContainsFunc(types, func(of definition.TypeRef) bool {
 			return r.validator.isKindOf(t.Code, of.Code) || isPublishedID(t.Code, of.Code)
@@ -145,6 +144,69 @@ func (r *run) restricts(e element.Node, at *constraint) {
 			r.issue(e, fhir.IssueBusinessRule, "%s may be of the type %s here, but not in what this profile derives from", path, quote(t.Code))
 		}
 	}
+}
+
+// loosens checks that a required binding stays one. How far the value set of another
+// may be narrowed or widened is left to its author
+// (https://hl7.org/fhir/R4/profiling.html#binding).
+func (r *run) loosens(e element.Node, at *constraint, asked *definition.Binding) {
+	before := at.binding
+	if before == nil {
+		before = at.defined.Binding
+	}
+	if asked != nil && before != nil && before.Strength == "required" && asked.Strength != "required" {
+		r.issue(e.Get("binding").Get("strength"), fhir.IssueBusinessRule, "the binding of %s is required in what this profile derives from, and %s here, which is less",
+			shorten(e.Get("path").Str()), shorten(asked.Strength))
+	}
+}
+
+// typesOf are the types that values may be of; nil where that cannot be told.
+func (c *constraint) typesOf() []definition.TypeRef {
+	if c.types == nil && c.defined != nil {
+		return c.defined.Types
+	}
+	return c.types
+}
+
+// valueTypes checks that fixed[x] and pattern[x] are of a type that the element may be
+// of: at is what is asked of it, with what the definition says. No value could have
+// another.
+func (r *run) valueTypes(e element.Node, at *constraint) {
+	types := at.typesOf()
+	if len(types) == 0 {
+		return
+	}
+	for member := range e.Children() {
+		for _, choice := range []string{"fixed", "pattern"} {
+			name, of := strings.CutPrefix(member.Name(), choice)
+			if !of || name == "" {
+				continue
+			}
+			if r.validator.registry.Type(name) == nil {
+				name = lowerFirst(name)
+			}
+			if !slices.ContainsFunc(types, func(of definition.TypeRef) bool { return r.validator.mayHave(of.Code, name) }) {
+				r.issue(member, fhir.IssueBusinessRule, "%s[x] is a %s, but %s may be %s only", choice, name, shorten(e.Get("path").Str()), codesOf(types))
+			}
+		}
+	}
+}
+
+// mayHave reports whether a value of a type can be that of an element of another: as
+// it is or as what it specializes, and a Quantity as one of those that have its form.
+func (v *Validator) mayHave(elementType, valueType string) bool {
+	return v.isKindOf(valueType, elementType) || isPublishedID(valueType, elementType) || valueType == "Quantity" && v.isKindOf(elementType, valueType)
+}
+
+// codesOf joins the codes of types, each once.
+func codesOf(types []definition.TypeRef) string {
+	var codes []string
+	for _, t := range types {
+		if !slices.Contains(codes, t.Code) {
+			codes = append(codes, t.Code)
+		}
+	}
+	return shortenTo(oneOf(codes), 200)
 }
 
 // isKindOf reports whether values of a type may stand where those of another are

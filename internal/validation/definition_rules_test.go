@@ -35,6 +35,7 @@ func TestDefinitionRules(t *testing.T) {
 		t, own, "Observation", observation, "",
 		`{"id":"Observation.category","path":"Observation.category","min":1,"max":"2"}`,
 		`{"id":"Observation.language","path":"Observation.language","fixedCode":"de"}`,
+		`{"id":"Observation.method","path":"Observation.method","binding":{"strength":"required","valueSet":"http://example.org/v"}}`,
 		`{"id":"Observation.value[x]","path":"Observation.value[x]","type":[{"code":"Quantity"},{"code":"string"}]}`,
 	)})
 	for _, c := range []struct{ name, base, elements, at string }{
@@ -53,6 +54,23 @@ func TestDefinitionRules(t *testing.T) {
 		{"in a contained resource", observation, `{"path":"Observation.contained","slicing":{"discriminator":[{"type":"type","path":"$this"},{"type":"value","path":"code.coding"}],"rules":"open"}},
 			{"path":"Observation.contained","sliceName":"p","type":[{"code":"Patient"}]},{"id":"Observation.contained:p.name","path":"Observation.contained.name","min":1}`, ""},
 
+		{"a binding as it was", observation, `{"path":"Observation.status","binding":{"strength":"required","valueSet":"http://example.org/v"}}`, ""},
+		{"a binding that was not required", observation, `{"path":"Observation.category","binding":{"strength":"example","valueSet":"http://example.org/v"}},{"path":"Observation.interpretation","binding":{"strength":"required","valueSet":"http://example.org/v"}}`, ""},
+		{"values of the type", observation, `{"path":"Observation.status","fixedCode":"final"},{"path":"Observation.code","patternCodeableConcept":{"text":"x"}},{"path":"Observation.id","fixedString":"x"},
+			{"path":"Observation.implicitRules","fixedUri":"http://example.org"},{"path":"Observation.value[x]","patternQuantity":{"unit":"mg"}},{"path":"Observation.subject","patternReference":{"type":"Patient"}},
+			{"path":"Observation.code.coding.system","fixedUri":"http://loinc.org"},{"path":"Observation.referenceRange.low","patternQuantity":{"unit":"mg"}},{"path":"Observation.meta.profile","fixedCanonical":"http://example.org/p"}`, ""},
+		{"a value of the type of a choice", observation, `{"id":"Observation.value[x]:valueCodeableConcept","path":"Observation.value[x]","sliceName":"valueCodeableConcept","type":[{"code":"CodeableConcept"}],"patternCodeableConcept":{"text":"x"}},
+			{"path":"Observation.component.valueQuantity","patternQuantity":{"unit":"mg"}}`, ""},
+		{"a value below a slice", observation, `{"path":"Observation.category","slicing":{"discriminator":[{"type":"value","path":"coding.code"}],"rules":"open"}},{"path":"Observation.category","sliceName":"a"},
+			{"id":"Observation.category:a.coding.code","path":"Observation.category.coding.code","fixedCode":"x"}`, ""},
+
+		{"a binding looser than the type's", observation, `{"path":"Observation.status","binding":{"strength":"preferred","valueSet":"http://example.org/v"}}`, "element[0].binding.strength"},
+		{"a binding looser than the base's", own, `{"path":"Observation.method","binding":{"strength":"extensible","valueSet":"http://example.org/v"}}`, "element[0].binding.strength"},
+		{"a fixed value of another type", observation, `{"path":"Observation.status","fixedString":"final"}`, "element[0].fixed.ofType(string)"},
+		{"a pattern of another type", observation, `{"path":"Observation.code","patternCoding":{"code":"x"}}`, "element[0].pattern.ofType(Coding)"},
+		{"a value of a type that the choice has not", observation, `{"path":"Observation.value[x]","fixedUri":"http://x"}`, "element[0].fixed.ofType(uri)"},
+		{"a value of a type that the base has not", own, `{"path":"Observation.value[x]","patternCodeableConcept":{"text":"x"}}`, "element[0].pattern.ofType(CodeableConcept)"},
+		{"a value of another type than the slice's", observation, `{"id":"Observation.value[x]:valueQuantity","path":"Observation.value[x]","sliceName":"valueQuantity","type":[{"code":"Quantity"}],"patternString":"x"}`, "element[0].pattern.ofType(string)"},
 		{"no such element", observation, `{"path":"Observation.code"},{"path":"Observation.colour","min":1}`, "element[1]"},
 		{"no such type of a choice", observation, `{"id":"Observation.valueQuantity","path":"Observation.valueBla"}`, "element[0]"},
 		{"no such element of a data type", observation, `{"path":"Observation.code.colour","min":1}`, "element[0]"},
