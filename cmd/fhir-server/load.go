@@ -135,7 +135,14 @@ func report(w io.Writer, r *load.Result) {
 		r.Resources, r.Units, r.Files, float64(r.Bytes)/1e6, seconds,
 		float64(r.Resources)/seconds, float64(r.Units)/seconds, float64(r.Bytes)/1e6/seconds)
 	for _, p := range r.Packages {
+		if p.BuiltIn > 0 {
+			fmt.Fprintf(w, "%s: left out, with its %d resources: the server has what the packages of the specification itself (hl7.fhir.r4.*) define\n", &p.Package, p.BuiltIn)
+			continue
+		}
 		fmt.Fprintf(w, "%s: %d new, %d changed, %d unchanged\n", &p.Package, p.New, p.Changed, p.Unchanged)
+		if p.Others > 0 {
+			fmt.Fprintf(w, "%s: %d left out, which are of types that define nothing: examples, mostly\n", &p.Package, p.Others)
+		}
 		if p.Faulty > 0 {
 			fmt.Fprintf(w, "%s: %d resources break rules of the specification and were taken as they are; the first:\n", &p.Package, p.Faulty)
 		}

@@ -135,6 +135,29 @@ func TestLoadPackage(t *testing.T) {
 	}
 }
 
+// TestLoadPackageLeavesOut: what a package has and the server does not take is counted,
+// with the reason.
+func TestLoadPackageLeavesOut(t *testing.T) {
+	url, dir := postgrestest.New(t), t.TempDir()
+	core := pack(t, dir, "hl7.fhir.r4.core", "4.0.1", nil, map[string]string{"CodeSystem-colours.json": colours, "ValueSet-reds.json": reds, ".index.json": `{}`})
+	examples := pack(t, dir, "example.people", "1.0.0", map[string]string{"hl7.fhir.r4.core": "4.0.1"}, map[string]string{"Patient-y.json": `{"resourceType":"Patient","id":"y"}`})
+	stdout, stderr, err := runLoad(t, "--database-url="+url, "--data-dir="+t.TempDir(), core, examples)
+	if err != nil || !strings.HasPrefix(stdout, "loaded 0 resources") {
+		t.Fatalf("%v\n%s%s", err, stdout, stderr)
+	}
+	for _, want := range []string{
+		"hl7.fhir.r4.core#4.0.1: left out, with its 2 resources: the server has what the packages of the specification itself (hl7.fhir.r4.*) define\n",
+		"example.people#1.0.0: 0 new, 0 changed, 0 unchanged\nexample.people#1.0.0: 1 left out, which are of types that define nothing: examples, mostly\n",
+	} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("%s: want %s", stdout, want)
+		}
+	}
+	if strings.Contains(stdout, "core#4.0.1: 0 new") {
+		t.Error(stdout)
+	}
+}
+
 // TestLoadPackageIDs holds what becomes of ids that are taken, and of another version of
 // what is there.
 func TestLoadPackageIDs(t *testing.T) {

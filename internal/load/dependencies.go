@@ -39,34 +39,40 @@ type resolver struct {
 	searched   map[string]bool       // folders
 	reached    map[string]bool       // packages, by name and version
 	order      []*Package
+	builtIn    []*Package // of those given
 }
 
 // resolve opens packages and finds all they need. Packages that need each other in
-// a circle come in the order they were met.
-func (d Dependencies) resolve(ctx context.Context, files []File) ([]*Package, error) {
+// a circle come in the order they were met. Those of builtIn were given, too, and are
+// not to be loaded.
+func (d Dependencies) resolve(ctx context.Context, files []File) (order, builtIn []*Package, err error) {
 	r := resolver{Dependencies: d, known: map[string][]*Package{}, searched: map[string]bool{}, reached: map[string]bool{}}
 	var given []*Package
 	for _, file := range files {
 		p, err := OpenPackage(ctx, file.Path)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		if isBuiltIn(p.Name) {
+			r.builtIn = append(r.builtIn, p)
+			continue
 		}
 		given = append(given, p)
 		r.add(p)
 	}
 	for _, p := range given {
 		if err := r.reach(ctx, p); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return r.order, nil
+	return r.order, r.builtIn, nil
 }
 
 func (r *resolver) add(p *Package) { r.known[p.Name] = append(r.known[p.Name], p) }
 
 // reach takes a package into the order, behind what it needs.
 func (r *resolver) reach(ctx context.Context, p *Package) error {
-	if r.reached[p.String()] || isBuiltIn(p.Name) {
+	if r.reached[p.String()] {
 		return nil
 	}
 	r.reached[p.String()] = true

@@ -113,9 +113,16 @@ func walk(ctx context.Context, file string, most bounds, visit func(*packageFile
 	}
 }
 
-// verify reads all of a package, without looking at it.
-func (p *Package) verify(ctx context.Context) error {
-	return walk(ctx, p.Path, packageBounds, func(*packageFile) error { return nil })
+// verify reads all of a package, and counts the files that may be conformance
+// resources.
+func (p *Package) verify(ctx context.Context) (resources int, err error) {
+	err = walk(ctx, p.Path, packageBounds, func(f *packageFile) error {
+		if isResourceFile(f.name) {
+			resources++
+		}
+		return nil
+	})
+	return resources, err
 }
 
 // OpenPackage reads the manifest of a package.

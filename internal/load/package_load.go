@@ -20,6 +20,10 @@ const (
 type LoadedPackage struct {
 	Package
 	New, Changed, Unchanged int
+	// BuiltIn are left out, since the package is one of the specification's own, and
+	// the server has what these define. Others are left out since they define nothing:
+	// examples, mostly.
+	BuiltIn, Others int
 	// Faulty are those that break rules of the specification, and were stored
 	// all the same. Faults has the first of them.
 	Faulty int
@@ -59,14 +63,22 @@ func (r *run) loadPackages(ctx context.Context, files []File) error {
 	if len(files) == 0 {
 		return nil
 	}
-	order, err := r.Dependencies.resolve(ctx, files)
+	order, builtIn, err := r.Dependencies.resolve(ctx, files)
 	if err != nil {
 		return err
 	}
 	for _, p := range order { // one that is damaged is to load nothing
-		if err := p.verify(ctx); err != nil {
+		if _, err := p.verify(ctx); err != nil {
 			return err
 		}
+	}
+	for _, p := range builtIn {
+		resources, err := p.verify(ctx)
+		if err != nil {
+			return err
+		}
+		r.result.Packages = append(r.result.Packages, LoadedPackage{Package: *p, BuiltIn: resources})
+		r.done(p)
 	}
 	l := packages{run: r, results: map[*Package]*LoadedPackage{}, pending: map[identity]*packageResource{}}
 	defer func() {
@@ -80,10 +92,14 @@ func (r *run) loadPackages(ctx context.Context, files []File) error {
 		if err := l.load(ctx, p); err != nil {
 			return err
 		}
-		r.result.Bytes += p.size
-		r.progress.Advance(p.size, 0)
+		r.done(p)
 	}
 	return l.flush(ctx)
+}
+
+func (r *run) done(p *Package) {
+	r.result.Bytes += p.size
+	r.progress.Advance(p.size, 0)
 }
 
 // load takes in the resources of a package.
@@ -104,6 +120,7 @@ func (l *packages) load(ctx context.Context, p *Package) error {
 			l.fail(Failure{p.Path + ": " + f.name, interaction.Failure(err)})
 			return nil
 		case resource == nil:
+			result.Others++
 			return nil
 		case len(faults) > 0:
 			result.fault(Failure{resource.where, &fhir.Error{Kind: fhir.KindUnprocessable, Issues: faults}})

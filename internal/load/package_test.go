@@ -68,7 +68,7 @@ func resolved(t *testing.T, d Dependencies, paths ...string) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	order, err := d.resolve(context.Background(), files)
+	order, _, err := d.resolve(context.Background(), files)
 	var names []string
 	for _, p := range order {
 		names = append(names, p.String())
@@ -128,7 +128,7 @@ func TestPackageThatCannotBeRead(t *testing.T) {
 		file := filepath.Join(place(t, map[string][]byte{"p.tgz": content}), "p.tgz")
 		_, err := resolved(t, Dependencies{}, file)
 		if err == nil { // the manifest may stand before what is damaged
-			err = (&Package{Path: file}).verify(context.Background())
+			_, err = (&Package{Path: file}).verify(context.Background())
 		}
 		if err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", says, err)
