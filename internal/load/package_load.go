@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -172,6 +173,11 @@ const races = 10
 func (l *packages) store(ctx context.Context, resources []*packageResource) error {
 	for lost := 0; ; {
 		plan, err := l.plan(ctx, resources)
+		if errors.Is(err, errOvertaken) {
+			if lost++; lost < races {
+				continue
+			}
+		}
 		if err != nil {
 			return err
 		}

@@ -83,7 +83,12 @@ func (r *packageResource) among(all []held) *held {
 	return same
 }
 
-// freeID chooses an id that no current resource has.
+// errOvertaken is that of a plan whose resources another writer has stored since it
+// looked for them.
+var errOvertaken = errors.New("other loads keep storing what this one has")
+
+// freeID chooses an id that no current resource has. One that the very resource has by
+// now is none: others stored it after it was looked for.
 func (l *packages) freeID(ctx context.Context, r *packageResource, taken map[fhir.Key]bool) (string, error) {
 	for _, id := range r.ids() {
 		key := fhir.Key{Type: r.key.Type, ID: id}
@@ -95,6 +100,8 @@ func (l *packages) freeID(ctx context.Context, r *packageResource, taken map[fhi
 		switch {
 		case err == nil && current.Deleted():
 			return id, nil
+		case err == nil && r.isStoredAs(current):
+			return "", errOvertaken
 		case err == nil:
 		case errors.As(err, &failure) && failure.Kind == fhir.KindNotFound:
 			return id, nil
@@ -103,6 +110,13 @@ func (l *packages) freeID(ctx context.Context, r *packageResource, taken map[fhi
 		}
 	}
 	return "", fmt.Errorf("%s: other resources have all ids that %s could be stored under", r.where, r.key)
+}
+
+// isStoredAs reports whether a stored resource has the canonical and the version of
+// this one.
+func (r *packageResource) isStoredAs(current *fhir.Resource) bool {
+	root, err := element.ParseStored(current)
+	return err == nil && r.url != "" && root.Get("url").Str() == r.url && root.Get("version").Str() == r.version
 }
 
 // canonical is a canonical without version, of a type.
