@@ -40,7 +40,7 @@ type caches struct {
 // startCaches fills the caches and keeps them in step as the flags say. text is
 // the value of --text-search, member what others are told of this instance.
 func (f *cacheFlags) startCaches(ctx context.Context, store *database, other *remote.Server, settle func(*validation.Validator) *validation.Validator, text string, member fhir.Member, logger *slog.Logger, registerer prometheus.Registerer) (*caches, error) {
-	c := &caches{rules: cache.New(fhir.DomainValidation, newRules(other, settle))}
+	c := &caches{rules: cache.New(fhir.DomainValidation, newRules(other, settle, logger))}
 	c.routing, c.parameters = newParameters(store, searchedCodes(func() *terminology.Terminology { return c.rules.Current().Value.terminology }), text)
 	all := []cache.Filled{c.rules, c.routing, cache.New(fhir.DomainSubscriptions, byKey)}
 	if err := cache.Register(registerer, all...); err != nil {

@@ -75,7 +75,7 @@ func (c *loadCommand) Run(ctx context.Context, p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	caches, err := newLoadCaches(ctx, database.Store, other, c.settle, c.TextSearch)
+	caches, err := newLoadCaches(ctx, database.Store, other, c.settle, c.TextSearch, logger)
 	if err != nil {
 		return err
 	}

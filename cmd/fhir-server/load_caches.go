@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 
 	"starling/internal/cache"
@@ -27,8 +28,8 @@ type loadCaches struct {
 }
 
 // newLoadCaches reads what is stored. settle and text are as startCaches has them.
-func newLoadCaches(ctx context.Context, store *postgres.Store, other *remote.Server, settle func(*validation.Validator) *validation.Validator, text string) (*loadCaches, error) {
-	c := &loadCaches{store: store, rules: cache.New(fhir.DomainValidation, newRules(other, settle))}
+func newLoadCaches(ctx context.Context, store *postgres.Store, other *remote.Server, settle func(*validation.Validator) *validation.Validator, text string, logger *slog.Logger) (*loadCaches, error) {
+	c := &loadCaches{store: store, rules: cache.New(fhir.DomainValidation, newRules(other, settle, logger))}
 	c.routing, c.parameters = newParameters(store, func() *terminology.Terminology { return c.rules.Current().Value.terminology }, text)
 	return c, cache.FillOnce(ctx, store, c.rules, c.routing)
 }

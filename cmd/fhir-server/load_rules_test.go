@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -64,7 +65,7 @@ func TestLoadByTheProfilesInForce(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(store.Close)
-	caches, err := newLoadCaches(t.Context(), store, nil, (&profileFlags{}).settle, "off")
+	caches, err := newLoadCaches(t.Context(), store, nil, (&profileFlags{}).settle, "off", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -273,7 +274,7 @@ func TestLoadIndexesByTheCurrentParameters(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(database.Close)
-	caches, err := newLoadCaches(t.Context(), database, nil, (&profileFlags{}).settle, "off")
+	caches, err := newLoadCaches(t.Context(), database, nil, (&profileFlags{}).settle, "off", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

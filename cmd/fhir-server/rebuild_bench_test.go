@@ -52,8 +52,12 @@ func storedParameter(n, edition int) *fhir.Write {
 func BenchmarkRebuild(b *testing.B) {
 	for _, resources := range []int{100, 1000} {
 		b.Run(fmt.Sprint("profiles=", resources), func(b *testing.B) {
-			rules := cache.New(fhir.DomainValidation, newRules(nil, func(v *validation.Validator) *validation.Validator { return v }))
-			rebuild(b, resources, storedProfile, rules, func() { rules.Current().Value.validator.Compile(func() bool { return true }) })
+			rules := cache.New(fhir.DomainValidation, newRules(nil, func(v *validation.Validator) *validation.Validator { return v }, slog.New(slog.DiscardHandler)))
+			rebuild(b, resources, storedProfile, rules, func() {
+				if err := rules.Current().Value.validator.Compile(func() bool { return true }); err != nil {
+					b.Fatal(err)
+				}
+			})
 		})
 		b.Run(fmt.Sprint("parameters=", resources), func(b *testing.B) {
 			routing, _ := newParameters(nil, nil, "off")

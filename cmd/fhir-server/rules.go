@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync/atomic"
 
 	"starling/internal/cache"
@@ -23,7 +24,7 @@ type rules struct {
 
 // newRules makes the builder of the snapshots of rules. settle makes the validator
 // do as the flags say.
-func newRules(other *remote.Server, settle func(*validation.Validator) *validation.Validator) func([]*fhir.Resource) *rules {
+func newRules(other *remote.Server, settle func(*validation.Validator) *validation.Validator, logger *slog.Logger) func([]*fhir.Resource) *rules {
 	terms := newTerminology(other)
 	var last atomic.Pointer[validation.Validator]
 	last.Store(settle(validation.New(definition.R4())))
@@ -34,19 +35,14 @@ func newRules(other *remote.Server, settle func(*validation.Validator) *validati
 		last.Store(validator)
 		next := &rules{t, validator.WithTerminology(codes{terminology: t})}
 		number := newest.Add(1)
-		go compile(next.validator, func() bool { return newest.Load() == number })
+		// Beside the requests, while it is the newest: nobody asks the others for long.
+		go func() {
+			if err := next.validator.Compile(func() bool { return newest.Load() == number }); err != nil {
+				logger.Error("profiles cannot be compiled", "error", err)
+			}
+		}()
 		return next
 	}
-}
-
-// compile compiles the profiles of a snapshot beside the requests, while it is the
-// newest: nobody asks the others for long.
-func compile(v *validation.Validator, newest func() bool) {
-	defer func() {
-		// A fault is told where a request needs the profile.
-		_ = recover()
-	}()
-	v.Compile(newest)
 }
 
 // newTerminology makes the builder of the snapshots of terminology, each of

@@ -65,7 +65,9 @@ func guidelike(tb testing.TB, n int) []*fhir.Resource {
 // The profiles of the benchmark do what they say: else it would measure nothing.
 func TestGuidelikeProfiles(t *testing.T) {
 	v := New(definition.R4()).With(guidelike(t, 10))
-	v.Compile(func() bool { return true })
+	if err := v.Compile(func() bool { return true }); err != nil {
+		t.Fatal(err)
+	}
 	tree, err := element.Parse([]byte(`{"resourceType":"Patient","meta":{"profile":["http://example.org/p0"]},"language":"xx-nonsense-yy",
 		"identifier":[{"system":"http://example.org/0"},{"system":"http://example.org/0","value":"2"},{"system":"http://elsewhere"}]}`), element.DefaultLimits)
 	if err != nil {
@@ -108,14 +110,18 @@ func BenchmarkProfiles(b *testing.B) {
 	b.Run("read and compile", func(b *testing.B) {
 		b.SetBytes(int64(size))
 		for b.Loop() {
-			base.With(resources).Compile(func() bool { return true })
+			if err := base.With(resources).Compile(func() bool { return true }); err != nil {
+				b.Fatal(err)
+			}
 		}
 	})
 	b.Run("memory", func(b *testing.B) {
 		for b.Loop() {
 			before := live()
 			v := base.With(resources)
-			v.Compile(func() bool { return true })
+			if err := v.Compile(func() bool { return true }); err != nil {
+				b.Fatal(err)
+			}
 			b.ReportMetric(float64(live()-before)/(1<<20), "MiB")
 			b.ReportMetric(float64(size)/(1<<20), "MiB-of-text")
 			if v.profile("http://example.org/p99") == nil {

@@ -1,6 +1,9 @@
 package validation
 
 import (
+	"errors"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -166,15 +169,30 @@ func (v *Validator) Profiles(t fhir.ResourceType) []string {
 
 // Compile compiles the profiles that With was given, so that no resource has to
 // wait for it, one after the other while wanted says so. Resources may be validated
-// meanwhile: what they need before is compiled for them.
-func (v *Validator) Compile(wanted func() bool) {
+// meanwhile: what they need before is compiled for them. The error is for a log: it
+// has the stacks of what faults of the program kept from being compiled.
+func (v *Validator) Compile(wanted func() bool) error {
 	if v.stored == nil {
-		return
+		return nil
 	}
+	var faults []error
 	for _, url := range v.stored.urls {
 		if !wanted() {
-			return
+			break
 		}
-		v.profile(url)
+		if _, err := v.tried(url); err != nil {
+			faults = append(faults, err)
+		}
 	}
+	return errors.Join(faults...)
+}
+
+// tried is profile for one that nobody has named: a fault of the program is an error.
+func (v *Validator) tried(url string) (p *profile, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("profile %s: panic: %v\n%s", quote(url), fault, debug.Stack())
+		}
+	}()
+	return v.profile(url), nil
 }

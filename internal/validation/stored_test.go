@@ -23,7 +23,9 @@ func TestUnchangedProfilesAreCompiledOnce(t *testing.T) {
 	linked := profile("linked", specificationBase+"Patient", `{"id":"Patient.link.other","path":"Patient.link.other","type":[{"code":"Reference","targetProfile":["http://example.org/derived"]}]}`)
 	apart := profile("apart", specificationBase+"Patient", `{"id":"Patient.photo","path":"Patient.photo","min":1}`)
 	first := New(definition.R4()).With([]*fhir.Resource{base, derived, linked, apart})
-	first.Compile(func() bool { return true })
+	if err := first.Compile(func() bool { return true }); err != nil {
+		t.Fatal(err)
+	}
 	other := profile("base", specificationBase+"Patient", `{"id":"Patient.name","path":"Patient.name","min":2}`)
 	second := first.With([]*fhir.Resource{other, derived, linked, apart})
 	for name, same := range map[string]bool{"base": false, "derived": false, "linked": false, "apart": true} {
