@@ -83,6 +83,21 @@ func TestCapabilityStatementNamesProfiles(t *testing.T) {
 			t.Errorf("after one is deleted: %v", supported)
 		}
 	}
+	// Retired ones, and those that nothing can be checked against, are not supported.
+	derived := strings.Replace(profileOf("c", "1.0.0", `"min": 1`), "http://hl7.org/fhir/StructureDefinition/Patient", "http://example.org/StructureDefinition/b", 1)
+	one.put("StructureDefinition/c", derived)
+	one.put("StructureDefinition/d", strings.Replace(profileOf("d", "1.0.0", `"min": 1`), `"active"`, `"retired"`, 1))
+	for _, r := range []*running{one, other} {
+		if _, supported, _ := of(r, "Patient"); fmt.Sprint(supported) != "[http://example.org/StructureDefinition/a]" {
+			t.Errorf("with one that lacks its base, and one that is retired: %v", supported)
+		}
+	}
+	one.put("StructureDefinition/b", profileOf("b", "1.0.0", `"min": 1`))
+	for _, r := range []*running{one, other} {
+		if _, supported, _ := of(r, "Patient"); len(supported) != 3 {
+			t.Errorf("when the base is there: %v", supported)
+		}
+	}
 	// What another server's CapabilityStatement says is about that server.
 	one.put("CapabilityStatement/guide", `{"resourceType":"CapabilityStatement","id":"guide","url":"http://example.org/guide","name":"G","title":"G","status":"active","date":"2026-01-01",
 		"description":"d","kind":"requirements","fhirVersion":"4.0.1","format":["json"],"rest":[{"mode":"server","resource":[{"type":"Group","profile":"http://example.org/group","supportedProfile":["http://example.org/g"]}]}]}`)

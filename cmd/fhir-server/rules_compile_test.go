@@ -22,8 +22,11 @@ func TestFaultsOfCompilationAreLogged(t *testing.T) {
 			"baseDefinition":"http://hl7.org/fhir/StructureDefinition/Patient","differential":{"element":[{"id":"Patient","path":"Patient"}]}`, name)
 		profiles = append(profiles, &fhir.Resource{Key: fhir.Key{Type: "StructureDefinition", ID: name}, VersionID: 1, Content: fhir.Content{Body: []byte(body)}})
 	}
-	build(profiles)
+	made := build(profiles)
 	for _, want := range []string{"profiles cannot be compiled", "http://example.org/a", "http://example.org/b", "nil pointer", "profile_compile.go"} {
 		eventually(t, "the log has "+want, func() bool { return strings.Contains(log.String(), want) })
+	}
+	if listed := made.validator.Profiles("Patient"); listed != nil {
+		t.Errorf("listed as supported: %v", listed)
 	}
 }

@@ -18,7 +18,7 @@ type storedDefinition struct {
 	url, version string
 	base         string            // baseDefinition
 	snapshot     bool              // it has one, so that its base is not needed
-	profiled     fhir.ResourceType // that it is a profile of, "" for other definitions
+	profiled     fhir.ResourceType // that it is a profile of, "" for other definitions and retired ones
 	// mentions are the canonicals of the profiles that it names, so that it may have
 	// to be compiled again with each of them.
 	mentions []string
@@ -89,7 +89,7 @@ func (v *Validator) definitionOf(resource *fhir.Resource) *storedDefinition {
 		resource: resource, url: strings.Clone(n.Get("url").Str()), version: strings.Clone(n.Get("version").Str()),
 		base: strings.Clone(n.Get("baseDefinition").Str()), snapshot: !n.Get("snapshot").Get("element").IsEmpty(),
 	}
-	if n.Get("kind").Str() == "resource" && n.Get("derivation").Str() == "constraint" {
+	if n.Get("kind").Str() == "resource" && n.Get("derivation").Str() == "constraint" && n.Get("status").Str() != "retired" {
 		d.profiled = fhir.ResourceType(strings.Clone(n.Get("type").Str()))
 	}
 	d.mention(n.Get("baseDefinition"))
@@ -159,12 +159,18 @@ func (p *profiles) changedSince(before *profiles) map[string]bool {
 }
 
 // Profiles lists the canonicals, sorted, of the profiles of a resource type that
-// With was given.
+// With was given, but for retired ones and those that cannot be used.
 func (v *Validator) Profiles(t fhir.ResourceType) []string {
 	if v.stored == nil {
 		return nil
 	}
-	return v.stored.ofType[t]
+	var usable []string
+	for _, url := range v.stored.ofType[t] {
+		if p, err := v.tried(url); p != nil && err == nil {
+			usable = append(usable, url)
+		}
+	}
+	return usable
 }
 
 // Compile compiles the profiles that With was given, so that no resource has to
