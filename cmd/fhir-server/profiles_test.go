@@ -105,3 +105,40 @@ func TestCapabilityStatementNamesProfiles(t *testing.T) {
 		t.Errorf("a stored CapabilityStatement changed the server's: %v %v", profile, supported)
 	}
 }
+
+// TestTransactionWithProfile: a transaction is checked by the profiles as they were
+// before it, also by those that it stores, replaces or deletes itself.
+func TestTransactionWithProfile(t *testing.T) {
+	url := postgrestest.New(t)
+	one, other := serve(t, url), serve(t, url)
+	const single, married = `{"resourceType":"Patient","meta":{"profile":["http://example.org/StructureDefinition/p"]}}`,
+		`{"resourceType":"Patient","meta":{"profile":["http://example.org/StructureDefinition/p"]},"maritalStatus":{"text":"married"}}`
+	const strict, loose = `"min": 1`, `"min": 0`
+	for _, step := range []struct {
+		name, method, constraint, patient string
+		status                            int
+		then                              int // to the same patient afterwards
+	}{
+		{"a new profile", "PUT", strict, single, 200, 400},
+		{"a looser one", "PUT", loose, single, 400, 400},
+		{"a looser one, and what met the one before", "PUT", loose, married, 200, 201},
+		{"a stricter one", "PUT", strict, single, 200, 400},
+		{"none any more", "DELETE", "", single, 400, 400},
+		{"none any more, and what met the one before", "DELETE", "", married, 200, 201},
+	} {
+		request := `"request":{"method":"` + step.method + `","url":"StructureDefinition/p"}`
+		if step.constraint != "" {
+			request += `,"resource":` + profileOf("p", "1.0.0", step.constraint)
+		}
+		a := one.do("POST", "", `{"resourceType":"Bundle","type":"transaction","entry":[{`+request+`},
+			{"request":{"method":"POST","url":"Patient"},"resource":`+step.patient+`}]}`)
+		if a.StatusCode != step.status {
+			t.Errorf("%s: %d, want %d: %s", step.name, a.StatusCode, step.status, a.body)
+		}
+		for _, instance := range []*running{one, other} {
+			if a := instance.do("POST", "Patient", step.patient); a.StatusCode != step.then {
+				t.Errorf("%s, afterwards: %d, want %d: %s", step.name, a.StatusCode, step.then, a.body)
+			}
+		}
+	}
+}
