@@ -55,7 +55,7 @@ var primitives = map[string]*primitive{
 
 	"uri":       {element.String, uriFault},
 	"url":       {element.String, uriFault},
-	"canonical": {element.String, canonicalFault},
+	"canonical": {element.String, format(isURI, "a canonical URL, without white space")},
 	"oid":       {element.String, format(isOID, "an OID as URI: urn:oid:1.2.3")},
 	"uuid":      {element.String, format(isUUID, "a UUID as URI, in lower case: urn:uuid:c757873d-ec9a-4326-a141-556f43239520")},
 

@@ -7,11 +7,9 @@ import (
 )
 
 var (
-	uriSpace       = &fault{code: fhir.IssueInvalid, message: "expected a URI, without white space"}
-	canonicalSpace = &fault{code: fhir.IssueInvalid, message: "expected a canonical URL, without white space"}
-
-	uriOID  = &fault{code: fhir.IssueInvalid, message: "expected an OID after urn:oid:, such as urn:oid:1.2.3"}
-	uriUUID = &fault{code: fhir.IssueInvalid, message: "expected a UUID after urn:uuid:, such as urn:uuid:c757873d-ec9a-4326-a141-556f43239520"}
+	uriSpace = &fault{code: fhir.IssueInvalid, message: "expected a URI, without white space"}
+	uriOID   = &fault{code: fhir.IssueInvalid, message: "expected an OID after urn:oid:, such as urn:oid:1.2.3"}
+	uriUUID  = &fault{code: fhir.IssueInvalid, message: "expected a UUID after urn:uuid:, such as urn:uuid:c757873d-ec9a-4326-a141-556f43239520"}
 )
 
 // uriFault checks a uri or url: OIDs and UUIDs have their form there, too, but for the
@@ -27,17 +25,6 @@ func uriFault(text string) *fault {
 		return uriUUID
 	}
 	return nil
-}
-
-// canonicalFault is uriFault for a canonical, which goes on with |version and #fragment.
-func canonicalFault(text string) *fault {
-	if !isURI(text) {
-		return canonicalSpace
-	}
-	if end := strings.IndexAny(text, "|#"); end >= 0 {
-		text = text[:end]
-	}
-	return uriFault(text)
 }
 
 func isURI(s string) bool {
