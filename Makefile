@@ -82,7 +82,10 @@ matrix: build ## Compare 1×8 to 8×1 instances × cores (QUICK=1, EXECUTOR=comp
 	bin/loadtest matrix $(if $(QUICK),--quick) --executor $(EXECUTOR) --out $(OUT) --runs $(RUNS) \
 	  $(if $(IMAGES),--images $(IMAGES))
 
-search-bench: build ## Search in 50,000 and 500,000 resources of the server at SEARCH_TARGET (BUNDLES=dir, PIDS=server=1,postgresql=2, RATE=requests a second)
+need-%:
+	@$(if $($*),,echo "make: say $*=…: make help tells what it is" >&2; exit 2)
+
+search-bench: build need-BUNDLES ## Search in 50,000 and 500,000 resources of the server at SEARCH_TARGET (BUNDLES=dir, PIDS=server=1,postgresql=2, RATE=requests a second)
 	bin/loadtest search --target $(SEARCH_TARGET) --bundles "$(BUNDLES)" --sizes $(SEARCH_SIZES) --out $(SEARCH_OUT) \
 	  $(if $(PIDS),--pids $(PIDS)) $(if $(RATE),--rate $(RATE))
 

@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"starling/loadtest/load"
@@ -48,6 +51,10 @@ func (c *crudCommand) Run(ctx context.Context) error {
 		return err
 	}
 	config.Watch = append(roots, procs.Root{Name: "loadtest", PIDs: []int{os.Getpid()}})
+	if err := answering(ctx, config.Targets); err != nil {
+		return err
+	}
+	fmt.Fprintln(os.Stderr, "crud:", c.describe())
 	result, err := load.CRUD(ctx, config)
 	if err != nil {
 		return err
@@ -57,6 +64,28 @@ func (c *crudCommand) Run(ctx context.Context) error {
 	}
 	if result.Total.Errors > 0 {
 		return errWrongAnswers
+	}
+	return nil
+}
+
+// describe says what is about to be run.
+func (c *crudCommand) describe() string {
+	length := fmt.Sprintf("%d iterations", c.Iterations)
+	if c.Iterations == 0 {
+		length = fmt.Sprintf("%s, with warm-up and cool-down %s", c.Duration, c.WarmUp+c.Duration+c.CoolDown)
+	}
+	return fmt.Sprintf("%d virtual users against %s, %s", c.VUs, strings.Join(c.Target, ", "), length)
+}
+
+// answering finds out at once that a target is not there.
+func answering(ctx context.Context, targets []wire.Target) error {
+	dialer := net.Dialer{Timeout: 2 * time.Second}
+	for _, target := range targets {
+		conn, err := dialer.DialContext(ctx, "tcp", target.Address)
+		if err != nil {
+			return fmt.Errorf("no server at %s (name it with --target): %w", target.Address, err)
+		}
+		_ = conn.Close()
 	}
 	return nil
 }

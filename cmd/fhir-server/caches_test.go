@@ -54,7 +54,7 @@ func reachOtherInstances(t *testing.T, transport string) {
 func TestStaticDeploymentRefusesSystemResources(t *testing.T) {
 	r := serve(t, postgrestest.New(t), "--cache-sync=off")
 	body := `{"resourceType":"ValueSet","id":"v","status":"active"}`
-	if a := r.do("PUT", "ValueSet/v", body, "Content-Type: application/fhir+json"); a.StatusCode != 405 || a.code() != "not-supported" {
+	if a := r.do("PUT", "ValueSet/v", body, "Content-Type: application/fhir+json"); a.StatusCode != 405 || a.code() != "not-supported" || a.Header.Get("Allow") != "GET, HEAD, OPTIONS" {
 		t.Errorf("PUT: %d %s", a.StatusCode, a.body)
 	}
 	bundle := `{"resourceType":"Bundle","type":"transaction","entry":[{"resource":` + body + `,"request":{"method":"PUT","url":"ValueSet/v"}}]}`

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"starling/internal/rest"
 )
 
@@ -20,6 +22,8 @@ type commandLine struct {
 	Load    loadCommand    `cmd:"" help:"Load Bundles, NDJSON and FHIR packages, from files or folders."`
 	Reindex reindexCommand `cmd:"" help:"Index stored resources anew, while instances serve."`
 	Version versionCommand `cmd:"" help:"Print the version."`
+
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
 
 // databaseFlags say where resources are kept.
@@ -34,6 +38,11 @@ type databaseFlags struct {
 func (f *databaseFlags) check() error {
 	if f.DatabaseConnections < 6 {
 		return errors.New("--database-connections must be at least 6")
+	}
+	for name, text := range map[string]string{"--database-url": f.DatabaseURL, "--listen-database-url": f.ListenDatabaseURL} {
+		if scheme, _, ok := strings.Cut(text, "://"); ok && scheme != "postgres" && scheme != "postgresql" {
+			return fmt.Errorf("%s must be like postgres://user:password@host/name, not %s://…", name, scheme)
+		}
 	}
 	if f.ListenDatabaseURL != "" && f.DatabaseURL == "" {
 		return errors.New("--listen-database-url needs --database-url, whose database it leads to")

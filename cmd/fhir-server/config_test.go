@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"starling/internal/postgres/postgrestest"
 )
 
 // parse gives the flags of serve, or the error.
@@ -107,6 +109,7 @@ func TestRefusedFlags(t *testing.T) {
 		"--listen=example.org:8080":         "--auth",
 		"--listen=8080":                     "HOST:PORT",
 		"--auth=basic":                      "--auth",
+		"--database-url=mysql://host/x":     "--database-url must be like postgres://",
 		"--cache-sync=redis":                "notify",
 		"--cache-poll-interval=1ms":         "--cache-poll-interval",
 		"--cache-lease=0s":                  "--cache-lease",
@@ -140,5 +143,42 @@ func TestRefusedFlags(t *testing.T) {
 		if _, err := parse(t, arguments...); err != nil {
 			t.Errorf("%v: %v", arguments, err)
 		}
+	}
+}
+
+// Addresses that are in use are told by the flag that names them.
+func TestAddressInUse(t *testing.T) {
+	r := serve(t, postgrestest.New(t))
+	taken := strings.TrimSuffix(strings.TrimPrefix(r.base, "http://"), "/fhir")
+	for _, flag := range []string{"--listen", "--admin-listen"} {
+		out := &bytes.Buffer{}
+		p := &program{stdout: out, stderr: out}
+		arguments := []string{"serve", "--listen=127.0.0.1:0", "--admin-listen=", "--data-dir=" + t.TempDir(), flag + "=" + taken}
+		if err := p.parseFlags(arguments); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.run(t.Context()); err == nil || !strings.HasPrefix(err.Error(), flag+": listen tcp "+taken) {
+			t.Errorf("%s: %v", flag, err)
+		}
+	}
+}
+
+func TestRefusedFlagsOfLoad(t *testing.T) {
+	for argument, says := range map[string]string{
+		"--package-registry=foo":   `--package-registry must be a URL such as https://packages.fhir.org, not "foo"`,
+		"--package-dir=/nonexist":  `--package-dir: there is no folder "/nonexist"`,
+		"--database-url=http://db": "--database-url must be like postgres://",
+	} {
+		out := &bytes.Buffer{}
+		if err := (&program{stdout: out, stderr: out}).parseFlags([]string{"load", argument, "x.json"}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", argument, err)
+		}
+	}
+}
+
+func TestVersionFlag(t *testing.T) {
+	out := &bytes.Buffer{}
+	if err := (&program{stdout: out, stderr: out}).parseFlags([]string{"--version"}); err != errHelp || out.String() != versionLine()+"\n" {
+		t.Errorf("%q, %v", out, err)
 	}
 }

@@ -179,6 +179,14 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "draining", func() bool { return status(strings.TrimSuffix(url, "/fhir")+"/readyz") == 503 })
+	// Two in one second are one.
+	if err := command.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(sameSignal + 200*time.Millisecond)
+	if got := status(strings.TrimSuffix(url, "/fhir") + "/readyz"); got != 503 {
+		t.Errorf("after the same signal again: %d", got)
+	}
 	started := time.Now()
 	if err := command.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

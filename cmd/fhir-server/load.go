@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
+	"os"
 	"path/filepath"
 	"runtime"
 
@@ -36,6 +38,18 @@ type packageFlags struct {
 	PackageNoDependencies bool     `name:"package-no-dependencies" env:"FHIR_PACKAGE_NO_DEPENDENCIES" help:"Load only the packages given, not those they need."`
 }
 
+func (f *packageFlags) check() error {
+	for _, folder := range f.PackageDir {
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			return fmt.Errorf("--package-dir: there is no folder %q", folder)
+		}
+	}
+	if u, err := url.Parse(f.PackageRegistry); f.PackageRegistry != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+		return fmt.Errorf("--package-registry must be a URL such as https://packages.fhir.org, not %q", f.PackageRegistry)
+	}
+	return nil
+}
+
 // dependencies is the setting as the loader has it. What is fetched is kept in the data folder.
 func (f *packageFlags) dependencies(dataDir string) load.Dependencies {
 	d := load.Dependencies{None: f.PackageNoDependencies, Folders: f.PackageDir}
@@ -53,7 +67,7 @@ func (c *loadCommand) Validate() error {
 	if c.Workers < 0 {
 		return errors.New("--workers must be positive")
 	}
-	return errors.Join(c.databaseFlags.check(), c.profileFlags.check(), c.terminologyFlags.check(), checkBaseURL(c.BaseURL))
+	return errors.Join(c.databaseFlags.check(), c.profileFlags.check(), c.terminologyFlags.check(), c.packageFlags.check(), checkBaseURL(c.BaseURL))
 }
 
 // errNotLoaded makes the exit code tell of failures, which were printed.

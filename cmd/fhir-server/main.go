@@ -9,12 +9,20 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
+
+// sameSignal is how long signals count as one: a supervisor may send one to the
+// process, and another to its group (timeout of GNU).
+const sameSignal = time.Second
 
 func main() {
 	// Cancelled by the first signal; the second one, uncaught, ends the process.
 	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, release)
+	context.AfterFunc(ctx, func() {
+		time.Sleep(sameSignal)
+		release()
+	})
 
 	p := &program{stdout: os.Stdout, stderr: os.Stderr}
 	err := p.parseFlags(os.Args[1:])

@@ -21,8 +21,8 @@ type command interface {
 	Run(ctx context.Context, p *program) error
 }
 
-// errHelp says that help was asked for, and printed.
-var errHelp = errors.New("help was printed")
+// errHelp says that help or the version was asked for, and printed.
+var errHelp = errors.New("what was asked for was printed")
 
 // parseFlags reads the arguments and the environment.
 func (p *program) parseFlags(args []string) (err error) {
@@ -50,6 +50,7 @@ func (p *program) options() []kong.Option {
 		kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(int) { panic(errHelp) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Vars{"version": versionLine()},
 	}
 }
 

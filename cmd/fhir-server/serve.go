@@ -96,7 +96,7 @@ func (s *server) start(ctx context.Context) (err error) {
 	var plain net.ListenConfig
 	plain.SetMultipathTCP(false) // its sockets have no filters, which refuseNew needs
 	if s.listener, err = plain.Listen(ctx, "tcp", s.command.Listen); err != nil {
-		return err
+		return fmt.Errorf("--listen: %w", err)
 	}
 	if err := refuseNew(s.listener); err != nil {
 		s.logger.Info("requests may wait while the database is being opened: no socket filter", "error", err)
@@ -104,7 +104,7 @@ func (s *server) start(ctx context.Context) (err error) {
 	if s.command.AdminListen != "" {
 		listener, err := net.Listen("tcp", s.command.AdminListen)
 		if err != nil {
-			return err
+			return fmt.Errorf("--admin-listen: %w", err)
 		}
 		s.admin = s.serve(listener, rest.Admin(registry, &s.health, http.HandlerFunc(s.cacheStatus)))
 	}

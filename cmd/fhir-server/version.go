@@ -16,8 +16,12 @@ type versionCommand struct{}
 
 // Run implements command.
 func (versionCommand) Run(_ context.Context, p *program) error {
-	_, err := fmt.Fprintf(p.stdout, "starling %s (%s, %s/%s)\n", software().Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	_, err := fmt.Fprintln(p.stdout, versionLine())
 	return err
+}
+
+func versionLine() string {
+	return fmt.Sprintf("starling %s (%s, %s/%s)", software().Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // software says which version this is: the module's, as a build from a commit

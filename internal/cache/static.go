@@ -39,6 +39,8 @@ func refuseSystem(t fhir.ResourceType) error {
 	if _, system := fhir.DomainOf(t); !system {
 		return nil
 	}
-	return fhir.NewError(fhir.KindMethodNotAllowed, fhir.IssueNotSupported,
+	failure := fhir.NewError(fhir.KindMethodNotAllowed, fhir.IssueNotSupported,
 		string(t)+" cannot be written while the server runs with --cache-sync=off: its instances would not hear of the change")
+	failure.Allow = []string{"GET", "HEAD"} // what all addresses of writes serve besides
+	return failure
 }

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -48,7 +47,7 @@ func Find(paths []string) ([]File, error) {
 		files = append(files, found...)
 	}
 	if len(files) == 0 {
-		return nil, errors.New("there are no .json or .ndjson files, or packages (.tgz), to load")
+		return nil, fmt.Errorf("there are no .json or .ndjson files, or packages (.tgz), to load in %s", strings.Join(paths, ", "))
 	}
 	seen := map[string]bool{}
 	return slices.DeleteFunc(files, func(f File) bool {
