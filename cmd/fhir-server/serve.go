@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"starling/internal/fhir"
+	"starling/internal/interaction"
 	"starling/internal/parameter"
 	"starling/internal/rest"
 	"starling/internal/terminology"
@@ -186,7 +187,11 @@ func (s *server) cacheStatus(w http.ResponseWriter, r *http.Request) {
 		(*handler).ServeHTTP(w, r)
 		return
 	}
-	http.Error(w, "the database is being opened", http.StatusServiceUnavailable)
+	w.Header().Set("Content-Type", "application/fhir+json")
+	w.Header().Set("Retry-After", "1")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	opening := fhir.Issue{Severity: fhir.SeverityError, Code: fhir.IssueTransient, Diagnostics: "The database is being opened."}
+	_, _ = w.Write(interaction.AppendOutcome(nil, []fhir.Issue{opening}))
 }
 
 // about is what operators are told of this instance.
