@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"starling/internal/fhir"
 )
@@ -81,6 +82,7 @@ func TestSearchContainedInOrder(t *testing.T) {
 	s.do(StatusCreated, "PUT", "Organization/o1", `{"resourceType":"Organization","id":"o1","name":"x"}`)
 	s.do(StatusCreated, "PUT", "Organization/o2", `{"resourceType":"Organization","id":"o2","name":"x"}`)
 	inside := func(id, patient, rest string) {
+		time.Sleep(2 * time.Millisecond) // to differ in lastUpdated, which has milliseconds
 		s.do(StatusCreated, "PUT", "Observation/"+id, `{"resourceType":"Observation","id":"`+id+`","status":"final","code":{"text":"x"},"subject":{"reference":"#p"},
 			`+map[bool]string{true: `"performer":[{"reference":"#o"}],`}[strings.Contains(rest, `"o"`)]+map[bool]string{true: `"hasMember":[{"reference":"#q"}],`}[strings.Contains(rest, `"q"`)]+`
 			"contained":[{"resourceType":"Patient","id":"p",`+patient+`}`+rest+`]}`)
