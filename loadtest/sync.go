@@ -27,7 +27,7 @@ type syncCommand struct {
 	Duration    time.Duration `help:"Measured time of a cell at full load (12s; quick: 4s)."`
 	LightRate   float64       `default:"200" help:"Requests a second at light load (${default})."`
 	Light       time.Duration `help:"Measured time of a cell at light load (15s; quick: 5s)."`
-	Rounds      int           `help:"Rounds of pairs that compare notify with off (8; quick: 3)."`
+	Rounds      int           `help:"Rounds of pairs that compare notify with off (8; quick: 4)."`
 	Pairs       int           `help:"Pairs in a round (3; quick: 2)."`
 	Slice       time.Duration `help:"Measured time of each half of a pair (5s; quick: 3s)."`
 	PairServers int           `default:"2" help:"Servers of each half (${default})."`
@@ -51,7 +51,7 @@ func (c *syncCommand) settle() {
 		full = syncCommand{
 			Instances: []int{2, 8}, Rates: []float64{0, 10, 100}, Repeats: 1,
 			WarmUp: time.Second, Duration: 4 * time.Second, Light: 5 * time.Second,
-			Rounds: 3, Pairs: 2, Slice: 3 * time.Second, LockTime: 2 * time.Second, VUs: full.VUs,
+			Rounds: 4, Pairs: 2, Slice: 3 * time.Second, LockTime: 2 * time.Second, VUs: full.VUs,
 		}
 	}
 	if len(c.Instances) == 0 {

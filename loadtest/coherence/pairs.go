@@ -17,14 +17,16 @@ import (
 // Pairs compare notify with off while no system resource changes: the two take
 // turns under full load, a slice of time each, at once after each other, so that
 // what changes on the machine meets both. Servers are started anew for each
-// round, on the other of two PostgreSQL clusters, so that the luck of a process
-// or of a cluster is not taken for the transport's.
+// round, on the other of two PostgreSQL clusters: two rounds together, in which the
+// transports have swapped clusters, give one value, from which the clusters' own
+// difference has gone. The clusters vacuum and checkpoint by themselves at no time that
+// a run reaches, since one such piece of work is more than what is looked for.
 type Pairs struct {
 	Instances    int     `json:"instances"`
 	SliceSeconds float64 `json:"sliceSeconds"`
 	Rounds       []Round `json:"rounds"`
 	// Excess of notify over off, in per cent of the CPU time a request: of the
-	// servers, of PostgreSQL, and of both. N counts rounds.
+	// servers, of PostgreSQL, and of both. N counts values, of two rounds each.
 	Server     Interval `json:"server"`
 	PostgreSQL Interval `json:"postgresql"`
 	Both       Interval `json:"both"`
@@ -54,7 +56,7 @@ func (c *Config) runPairs(ctx context.Context) (pairs *Pairs, err error) {
 	defer func() { err = errors.Join(err, group.Stop()) }()
 	var clusters [2]*deploy.PostgreSQL
 	for i := range clusters {
-		if clusters[i], err = c.startPostgreSQL(group, fmt.Sprintf("pair-postgresql%d", i+1), Notify); err != nil {
+		if clusters[i], err = c.startPostgreSQL(group, fmt.Sprintf("pair-postgresql%d", i+1), Notify, "autovacuum=off", "checkpoint_timeout=1d"); err != nil {
 			return nil, err
 		}
 	}
@@ -127,10 +129,10 @@ func (c *Config) runSlice(ctx context.Context, s *side) (*Slice, error) {
 	}, nil
 }
 
-// sum gives the intervals, of one value a round: slices of a round share their
-// processes, so they do not count as many.
+// sum gives the intervals, of one value for two rounds: slices of a round share
+// their processes, so they do not count as many.
 func (p *Pairs) sum() {
-	var server, postgresql, both, rate []float64
+	var server, postgresql, both, rate []float64 // of notify to off, a round each
 	for _, round := range p.Rounds {
 		var sums [2]Slice
 		for _, s := range round.Slices {
@@ -144,23 +146,29 @@ func (p *Pairs) sum() {
 			sum.RPS += s.RPS
 		}
 		notify, off := sums[0], sums[1]
-		excess := func(cpu func(Slice) float64) float64 {
-			return percentMore(cpu(notify)/float64(notify.Requests), cpu(off)/float64(off.Requests))
+		ratio := func(cpu func(Slice) float64) float64 {
+			return cpu(notify) / float64(notify.Requests) / (cpu(off) / float64(off.Requests))
 		}
-		server = append(server, excess(func(s Slice) float64 { return s.ServerCPU }))
-		postgresql = append(postgresql, excess(func(s Slice) float64 { return s.PostgreSQLCPU }))
-		both = append(both, excess(func(s Slice) float64 { return s.ServerCPU + s.PostgreSQLCPU }))
-		rate = append(rate, percentMore(notify.RPS, off.RPS))
+		server = append(server, ratio(func(s Slice) float64 { return s.ServerCPU }))
+		postgresql = append(postgresql, ratio(func(s Slice) float64 { return s.PostgreSQLCPU }))
+		both = append(both, ratio(func(s Slice) float64 { return s.ServerCPU + s.PostgreSQLCPU }))
+		rate = append(rate, notify.RPS/off.RPS)
 	}
-	p.Server, p.PostgreSQL, p.Both, p.Rate = intervalOf(server), intervalOf(postgresql), intervalOf(both), intervalOf(rate)
+	for interval, ratios := range map[*Interval][]float64{&p.Server: server, &p.PostgreSQL: postgresql, &p.Both: both, &p.Rate: rate} {
+		*interval = intervalOf(swapped(ratios))
+	}
 }
 
-// percentMore is by how many per cent a value is more than a base; 0 if either
-// is none.
-func percentMore(value, base float64) float64 {
-	more := (value/base - 1) * 100
-	if math.IsNaN(more) || math.IsInf(more, 0) {
-		return 0
+// swapped gives the excess in per cent for each two rounds: the mean of their
+// ratios, the geometric one, from which what one cluster takes more than the other
+// goes. A last round without its other is left out.
+func swapped(ratios []float64) (percent []float64) {
+	for i := 1; i < len(ratios); i += 2 {
+		more := (math.Sqrt(ratios[i-1]*ratios[i]) - 1) * 100
+		if math.IsNaN(more) || math.IsInf(more, 0) { // nothing was done in one of them
+			more = 0
+		}
+		percent = append(percent, more)
 	}
-	return more
+	return percent
 }

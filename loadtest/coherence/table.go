@@ -119,9 +119,9 @@ func (r *Result) pairSection() section {
 	s := section{
 		Title: "What off gains over notify",
 		Text: fmt.Sprintf("No system resource changes; %d servers each. The two take turns for %.0f s under full load, %d rounds of newly started "+
-			"servers with %d slices each. How much more notify takes than off, with the 95 %% confidence interval of the rounds' means.",
+			"servers with %d slices each. How much more notify takes than off, with the 95 %% confidence interval of the means of two rounds.",
 			p.Instances, p.SliceSeconds, len(p.Rounds), slicesOf(p.Rounds)),
-		Head: []string{"", "notify against off", "95 % confidence", "rounds"},
+		Head: []string{"", "notify against off", "95 % confidence", "pairs of rounds"},
 	}
 	for _, row := range []struct {
 		name string
