@@ -32,7 +32,7 @@ DURATION   = 10m
 FAULTS_OUT = out/faults
 
 .DEFAULT_GOAL = help
-.PHONY: help build run test race bench benchmarks lint fuzz vuln conformance client-test matrix search-bench sync-bench robustness definitions-check clean
+.PHONY: help build run test race bench benchmarks lint fuzz vuln conformance client-test matrix need-BUNDLES search-bench sync-bench robustness definitions-check clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -82,10 +82,10 @@ matrix: build ## Compare 1×8 to 8×1 instances × cores (QUICK=1, EXECUTOR=comp
 	bin/loadtest matrix $(if $(QUICK),--quick) --executor $(EXECUTOR) --out $(OUT) --runs $(RUNS) \
 	  $(if $(IMAGES),--images $(IMAGES))
 
-need-%:
-	@$(if $($*),,echo "make: say $*=…: make help tells what it is" >&2; exit 2)
+need-BUNDLES:
+	@test -d "$(BUNDLES)" || { echo "make: BUNDLES has to be a folder of transaction Bundles (.json), one patient each, such as Synthea's: make search-bench BUNDLES=synthea/" >&2; exit 2; }
 
-search-bench: build need-BUNDLES ## Search in 50,000 and 500,000 resources of the server at SEARCH_TARGET (BUNDLES=dir, PIDS=server=1,postgresql=2, RATE=requests a second)
+search-bench: need-BUNDLES build ## Search in 50,000 and 500,000 resources of the server at SEARCH_TARGET (BUNDLES=dir, PIDS=server=1,postgresql=2, RATE=requests a second)
 	bin/loadtest search --target $(SEARCH_TARGET) --bundles "$(BUNDLES)" --sizes $(SEARCH_SIZES) --out $(SEARCH_OUT) \
 	  $(if $(PIDS),--pids $(PIDS)) $(if $(RATE),--rate $(RATE))
 

@@ -49,7 +49,7 @@ func newData(targets []string, folder string, timeout time.Duration) (*data, err
 	}
 	var err error
 	if d.bundles, err = replicate.Read(folder); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--bundles: %w", err)
 	}
 	if d.values, err = search.Learn(d.bundles); err != nil {
 		return nil, err

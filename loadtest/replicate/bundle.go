@@ -26,6 +26,9 @@ type Bundle struct {
 
 // Read gives the transaction bundles in a folder and those below, by their names.
 func Read(folder string) ([]Bundle, error) {
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("%q is no folder; one of transaction bundles (.json) is needed, one patient each", folder)
+	}
 	var bundles []Bundle
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".json") || strings.HasPrefix(entry.Name(), ".") {

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -81,5 +82,14 @@ func TestAFailedTransactionEndsIt(t *testing.T) {
 	})
 	if err == nil || !strings.Contains(err.Error(), "422") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// Without a folder what is missing is said, not which call failed.
+func TestReadNeedsAFolder(t *testing.T) {
+	for _, folder := range []string{"", filepath.Join(t.TempDir(), "none"), "bundle.go"} {
+		if _, err := Read(folder); err == nil || !strings.HasPrefix(err.Error(), strconv.Quote(folder)+" is no folder; one of transaction bundles") {
+			t.Errorf("%q: %v", folder, err)
+		}
 	}
 }

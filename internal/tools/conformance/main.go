@@ -15,8 +15,8 @@ func main() {
 		fmt.Fprintln(os.Stderr, "conformance: set CONFORMANCE_DATA to the folder of the public suites")
 		os.Exit(2)
 	}
-	if _, err := os.Stat(data); err != nil {
-		fmt.Fprintln(os.Stderr, "conformance:", err)
+	if info, err := os.Stat(data); err != nil || !info.IsDir() {
+		fmt.Fprintf(os.Stderr, "conformance: CONFORMANCE_DATA has to be the folder of the public suites; there is no folder %q\n", data)
 		os.Exit(2)
 	}
 	packages, err := findSuites(".")
