@@ -57,7 +57,11 @@ func (f *cacheFlags) startCaches(ctx context.Context, store *database, other *re
 		return c, errors.Join(alone.Register(registerer), cache.FillOnce(ctx, store, all...))
 	}
 	config := cache.Config{Store: store, Member: member, Logger: logger}
-	poll := cache.NewPoll(store, f.CachePollInterval, f.CacheLease)
+	interval := defaultPollInterval
+	if f.CachePollInterval != nil {
+		interval = *f.CachePollInterval
+	}
+	poll := cache.NewPoll(store, interval, f.CacheLease)
 	switch f.CacheSync {
 	case "notify":
 		config.Transport, config.Fallback = store.Notify(), poll

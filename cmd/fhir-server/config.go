@@ -11,6 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"starling/internal/cache"
 	"starling/internal/rest"
 )
 
@@ -99,15 +100,21 @@ type cacheFlags struct {
 	CacheSync  string        `env:"FHIR_CACHE_SYNC" enum:"notify,logical,poll,off" default:"notify" help:"How instances hear of changed system resources: notify, logical, poll or off (${default})."`
 	CacheLease time.Duration `env:"FHIR_CACHE_LEASE" default:"2s" help:"Longest time an answer may rest on a system resource since changed (${default})."`
 
-	CachePollInterval time.Duration `env:"FHIR_CACHE_POLL_INTERVAL" default:"100ms" help:"Time between two readings of the versions with poll, and while another transport does not work (${default}, at most a quarter of the lease)."`
+	// CachePollInterval is nil if it is not given.
+	CachePollInterval *time.Duration `env:"FHIR_CACHE_POLL_INTERVAL" help:"Time between two readings of the versions with poll, and while another transport does not work (100ms, or a quarter of the lease if that is less); at most a quarter of the lease."`
 }
+
+const (
+	defaultPollInterval = 100 * time.Millisecond
+	minPollInterval     = 10 * time.Millisecond
+)
 
 func (f *cacheFlags) check() error {
 	if f.CacheLease < 100*time.Millisecond || f.CacheLease > time.Hour {
 		return errors.New("--cache-lease must be between 100ms and 1h")
 	}
-	if f.CachePollInterval < 10*time.Millisecond {
-		return errors.New("--cache-poll-interval must be at least 10ms")
+	if given, most := f.CachePollInterval, f.CacheLease/cache.Beats; given != nil && (*given < minPollInterval || *given > most) {
+		return fmt.Errorf("--cache-poll-interval must be between %v and %v (a quarter of --cache-lease), not %v", minPollInterval, most, *given)
 	}
 	return nil
 }

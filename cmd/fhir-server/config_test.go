@@ -112,6 +112,8 @@ func TestRefusedFlags(t *testing.T) {
 		"--database-url=mysql://host/x":     "--database-url must be like postgres://",
 		"--cache-sync=redis":                "notify",
 		"--cache-poll-interval=1ms":         "--cache-poll-interval",
+		"--cache-poll-interval=0s":          "--cache-poll-interval",
+		"--cache-poll-interval=1h":          "--cache-poll-interval must be between 10ms and 500ms (a quarter of --cache-lease), not 1h0m0s",
 		"--cache-lease=0s":                  "--cache-lease",
 		"--cache-lease=2":                   "cache-lease",
 		"--validation=some":                 "full",
@@ -139,6 +141,8 @@ func TestRefusedFlags(t *testing.T) {
 		{"--trusted-proxies=private,198.51.100.0/24"},
 		{"--trusted-proxies=none"},
 		{"--admin-listen="},
+		{"--cache-lease=100ms"}, // the poll interval that is not given is then less
+		{"--cache-lease=1h", "--cache-poll-interval=15m"},
 	} {
 		if _, err := parse(t, arguments...); err != nil {
 			t.Errorf("%v: %v", arguments, err)

@@ -19,7 +19,7 @@ type Poll struct {
 // NewPoll makes a Poll. An interval over a quarter of the lease is taken for
 // that: as often are the versions read in any case.
 func NewPoll(store fhir.MemberStore, interval, lease time.Duration) Poll {
-	return Poll{Store: store, Interval: min(interval, lease/beats)}
+	return Poll{Store: store, Interval: min(interval, lease/Beats)}
 }
 
 // pollPatience is how long a reading may take before its connection counts as lost.

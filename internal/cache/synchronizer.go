@@ -13,8 +13,8 @@ import (
 
 const (
 	retryFill = 200 * time.Millisecond
-	// beats is how often in a lease an instance reads the versions at least.
-	beats = 4
+	// Beats is how often in a lease an instance reads the versions at least.
+	Beats = 4
 )
 
 // Filled is a Cache, whatever it holds.
@@ -171,7 +171,7 @@ func (s *Synchronizer) tell() {
 // beat renews the lease until ctx ends.
 func (s *Synchronizer) beat(ctx context.Context) {
 	for ctx.Err() == nil {
-		timer := time.NewTimer(s.lease / beats)
+		timer := time.NewTimer(s.lease / Beats)
 		select {
 		case <-ctx.Done():
 		case <-timer.C:
@@ -181,7 +181,7 @@ func (s *Synchronizer) beat(ctx context.Context) {
 		beating, cancel := context.WithTimeout(ctx, s.lease)
 		if err := s.Probe(beating); err != nil && ctx.Err() == nil {
 			s.logger.Warn("cache lease not renewed; trying again", "error", err)
-			pause(ctx, min(retryFill, s.lease/beats))
+			pause(ctx, min(retryFill, s.lease/Beats))
 		}
 		cancel()
 	}
