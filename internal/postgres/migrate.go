@@ -37,7 +37,7 @@ func Migrate(ctx context.Context, url string) error {
 	}
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return fmt.Errorf("connect to the database: %w", err)
+		return connectError(err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	err = checkServer(ctx, func(ctx context.Context, sql string, into ...any) error {
@@ -67,7 +67,7 @@ func migratePooled(ctx context.Context, db *sql.DB, schema string) error {
 	var current, user, path string
 	err := db.QueryRowContext(ctx, `SELECT coalesce(current_schema(), ''), current_user, current_setting('search_path')`).Scan(&current, &user, &path)
 	if err != nil {
-		return fmt.Errorf("connect to the database: %w", err)
+		return connectError(err)
 	}
 	// The migrations make a schema named fhir, which a role of that name would
 	// then find first.

@@ -35,12 +35,12 @@ func isPooled(ctx context.Context, url string) (bool, error) {
 	setSession(config)
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return false, fmt.Errorf("connect to the database: %w", err)
+		return false, connectError(err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	backend, err := backendOf(ctx, conn.PgConn(), "")
 	if err != nil {
-		return false, fmt.Errorf("connect to the database: %w", err)
+		return false, connectError(err)
 	}
 	return backend != conn.PgConn().PID(), nil
 }
@@ -93,7 +93,7 @@ func findTables(ctx context.Context, pool *pgxpool.Pool, url string) error {
 	var user, path string
 	err = pool.QueryRow(ctx, `SELECT to_regclass('cache_version') IS NOT NULL, current_user, current_setting('search_path')`).Scan(&found, &user, &path)
 	if err != nil {
-		return fmt.Errorf("connect to the database: %w", err)
+		return connectError(err)
 	}
 	if !found {
 		return errSearchPath(path, user, config.RuntimeParams["search_path"])

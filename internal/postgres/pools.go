@@ -130,7 +130,7 @@ func openPool(ctx context.Context, url string, size int, settings map[string]str
 	}
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()
-		return nil, fmt.Errorf("connect to the database: %w", err)
+		return nil, connectError(err)
 	}
 	return pool, nil
 }
@@ -167,7 +167,7 @@ func checkServer(ctx context.Context, query func(ctx context.Context, sql string
 		FROM pg_database WHERE datname = current_database()`, &version, &encoding, &standby)
 	switch {
 	case err != nil:
-		return fmt.Errorf("connect to the database: %w", err)
+		return connectError(err)
 	case version < 150000:
 		return fmt.Errorf("PostgreSQL 15 or later is needed, the server is %d.%d", version/10000, version%10000)
 	case encoding != "UTF8":

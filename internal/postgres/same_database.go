@@ -30,13 +30,13 @@ func SameDatabase(ctx context.Context, url, listenURL string) error {
 		setSession(config)
 		conn, err := pgx.ConnectConfig(ctx, config)
 		if err != nil {
-			return fmt.Errorf("connect to the database: %w", err)
+			return connectError(err)
 		}
 		conns = append(conns, conn)
 		// In a transaction, since a pooler may be in between; it ends with the connection.
 		results, err := conn.PgConn().Exec(ctx, fmt.Sprintf(`BEGIN; SELECT pg_try_advisory_xact_lock(%d)`, lock)).ReadAll()
 		if err != nil {
-			return fmt.Errorf("connect to the database: %w", err)
+			return connectError(err)
 		}
 		free = string(results[1].Rows[0][0]) == "t"
 	}

@@ -45,7 +45,11 @@ func (s *Store) listener(ctx context.Context, parameters map[string]string) (*pg
 	}
 	connecting, cancel := context.WithTimeout(ctx, 5*listenPatience)
 	defer cancel()
-	return pgx.ConnectConfig(connecting, config)
+	conn, err := pgx.ConnectConfig(connecting, config)
+	if err != nil {
+		return nil, connectError(err)
+	}
+	return conn, nil
 }
 
 func closeListener(ctx context.Context, conn *pgx.Conn) {
