@@ -13,21 +13,24 @@ import (
 // these refer to outside it
 // (https://hl7.org/fhir/R4/patient-operation-everything.html).
 func (s *Service) everything(ctx context.Context, c *call) (*Response, error) {
-	if c.ID != "" {
-		focus, err := s.Store.Read(ctx, fhir.Key{Type: c.Type, ID: c.ID})
-		if err != nil {
-			return nil, err
-		}
-		if focus.Deleted() {
-			gone := fhir.NewError(fhir.KindGone, fhir.IssueDeleted, focus.Key.String()+" was deleted.")
-			gone.Resource = focus
-			return nil, gone
-		}
-	}
-	request := c.asSearch()
-	query, err := s.everythingQuery(request)
+	focus, err := s.focus(ctx, c)
 	if err != nil {
 		return nil, err
+	}
+	request, err := s.recall(ctx, c.asSearch())
+	if err != nil {
+		return nil, err
+	}
+	since, err := dateRange(request.Query, "_since")
+	if err != nil {
+		return nil, err
+	}
+	query, err := s.everythingQuery(request, since)
+	if err != nil {
+		return nil, err
+	}
+	if focus != nil && (!slices.Contains(query.Types, focus.Type) || focus.LastUpdated.Before(since.Low)) {
+		focus = nil
 	}
 	f, err := parseForm(request.Query)
 	if err != nil {
@@ -36,12 +39,33 @@ func (s *Service) everything(ctx context.Context, c *call) (*Response, error) {
 	if query.Count == 0 || f.summary == summaryCount {
 		query.Count, query.Total = 0, fhir.TotalAccurate
 	}
-	return s.answerSearch(ctx, s.Store, &searchPlan{request: request, query: query, form: f})
+	page, err := s.everythingPage(ctx, query, focus)
+	if err != nil {
+		return nil, err
+	}
+	return s.answerPage(ctx, s.Store, &searchPlan{request, query, f, nil}, page)
 }
 
-// everythingQuery is the search that $everything stands for. Without _count a
-// page has as much as one may.
-func (s *Service) everythingQuery(request *Request) (*fhir.SearchQuery, error) {
+// focus is the resource that the URL names; nil if it names a type.
+func (s *Service) focus(ctx context.Context, c *call) (*fhir.Resource, error) {
+	if c.ID == "" {
+		return nil, nil
+	}
+	focus, err := s.Store.Read(ctx, fhir.Key{Type: c.Type, ID: c.ID})
+	if err != nil {
+		return nil, err
+	}
+	if focus.Deleted() {
+		gone := fhir.NewError(fhir.KindGone, fhir.IssueDeleted, focus.Key.String()+" was deleted.")
+		gone.Resource = focus
+		return nil, gone
+	}
+	return focus, nil
+}
+
+// everythingQuery is the search that $everything stands for, without the focus. With
+// no _count a page has as much as one may.
+func (s *Service) everythingQuery(request *Request, since fhir.TimeRange) (*fhir.SearchQuery, error) {
 	query := &fhir.SearchQuery{Count: maxCount}
 	var err error
 	if request.Query.Has("_count") {
@@ -50,10 +74,6 @@ func (s *Service) everythingQuery(request *Request) (*fhir.SearchQuery, error) {
 		}
 	}
 	if query.Cursor, err = onlyValue(request.Query, cursorParameter); err != nil {
-		return nil, err
-	}
-	since, err := dateRange(request.Query, "_since")
-	if err != nil {
 		return nil, err
 	}
 	var care fhir.TimeRange
@@ -114,16 +134,13 @@ func (s *Service) chosenTypes(request *Request) (chosen []fhir.ResourceType, err
 	return chosen, nil
 }
 
-// memberOf holds for the resources of a type in the focus's compartment; with
-// no focus, in that of any.
+// memberOf holds for the resources of a type in the focus's compartment, but the
+// focus; with no focus, in the compartment of any.
 func (s *Service) memberOf(request *Request, t fhir.ResourceType) fhir.Criterion {
-	var links fhir.Or
-	if t == request.Type {
-		if request.ID == "" {
-			return fhir.And{}
-		}
-		links = append(links, fhir.IDIn{request.ID})
+	if request.ID == "" && t == request.Type {
+		return fhir.And{}
 	}
+	var links fhir.Or
 	for _, param := range s.Definitions.Compartment(request.Type).Params[t] {
 		switch {
 		case param == "{def}":
@@ -132,6 +149,9 @@ func (s *Service) memberOf(request *Request, t fhir.ResourceType) fhir.Criterion
 		default:
 			links = append(links, fhir.ReferenceTo{Param: param, Type: request.Type, ID: request.ID})
 		}
+	}
+	if t == request.Type {
+		return fhir.And{links, fhir.Not{Criterion: fhir.IDIn{request.ID}}}
 	}
 	return links
 }

@@ -60,6 +60,77 @@ func TestEverything(t *testing.T) {
 	s.refuse(fhir.KindGone, fhir.IssueDeleted, "GET", "Patient/p2/$everything", "")
 }
 
+// The focus comes first, whenever it was created, on pages of any size and in both
+// directions; nothing is shown twice or left out.
+func TestEverythingBeginsWithItsFocus(t *testing.T) {
+	s := newServer(t)
+	for i := range 3 {
+		s.do(StatusCreated, "PUT", fmt.Sprintf("Observation/a%d", i),
+			fmt.Sprintf(`{"resourceType":"Observation","id":"a%d","status":"final","code":{"text":"c"},"subject":{"reference":"Patient/p"}}`, i))
+	}
+	s.do(StatusCreated, "PUT", "Organization/o", `{"resourceType":"Organization","id":"o","name":"a"}`)
+	s.do(StatusCreated, "PUT", "Patient/p", `{"resourceType":"Patient","id":"p","managingOrganization":{"reference":"Organization/o"},"link":[{"other":{"reference":"Patient/p"},"type":"seealso"}]}`)
+	s.do(StatusCreated, "PUT", "Patient/other", `{"resourceType":"Patient","id":"other","link":[{"other":{"reference":"Patient/p"},"type":"seealso"}]}`)
+	s.do(StatusCreated, "PUT", "Encounter/e", `{"resourceType":"Encounter","id":"e","status":"finished","class":{"code":"AMB"},"subject":{"reference":"Patient/p"}}`)
+	const all = "p a0 a1 a2 other e"
+	for count := 1; count <= 7; count++ {
+		first := fmt.Sprintf("Patient/p/$everything?_count=%d", count)
+		ids, last := s.walkPages(first, "next")
+		if got := strings.Join(ids, " "); got != all {
+			t.Errorf("%d a page: %s", count, got)
+		}
+		ids, begin := s.walkPages(last, "previous")
+		if got := strings.Join(ids, " "); got != all {
+			t.Errorf("%d a page, from the last: %s", count, got)
+		}
+		ids, _ = s.walkPages(begin, "next")
+		if got := strings.Join(ids, " "); got != all {
+			t.Errorf("%d a page, from the first that was come back to: %s", count, got)
+		}
+		page := s.bundle("searchset", "GET", first, "")
+		if got := len(entriesOf(page, "match")); got != min(count, 6) {
+			t.Errorf("%d a page: %d", count, got)
+		}
+		if got := strings.Join(entriesOf(page, "include"), " "); got != "Organization/o" {
+			t.Errorf("%d a page includes %s", count, got)
+		}
+	}
+	for target, want := range map[string]string{
+		"Patient/p/$everything?_count=1&_type=Patient":              "p other",
+		"Patient/p/$everything?_count=1&_type=Observation":          "a0 a1 a2",
+		"Patient/p/$everything?_since=2999-01-01":                   "",
+		"Patient/p/$everything?_since=2020-01-01&_type=Patient":     "p other",
+		"Encounter/e/$everything?_count=1":                          "e",
+		"Patient/other/$everything?_type=Patient,Observation":       "other",
+		"Patient/$everything?_type=Patient,Observation&_since=2020": "a0 a1 a2 p other",
+	} {
+		if ids, _ := s.walkPages(target, "next"); strings.Join(ids, " ") != want {
+			t.Errorf("%s: %s, want %s", target, ids, want)
+		}
+	}
+}
+
+// Page links hold a call whose text is too long for them.
+func TestEverythingOfManyTypes(t *testing.T) {
+	s := newServer(t)
+	s.do(StatusCreated, "PUT", "Patient/p", patient("p", "1"))
+	s.do(StatusCreated, "PUT", "Observation/b", `{"resourceType":"Observation","id":"b","status":"final","code":{"text":"c"},"subject":{"reference":"Patient/p"}}`)
+	s.do(StatusCreated, "PUT", "Encounter/e", `{"resourceType":"Encounter","id":"e","status":"finished","class":{"code":"AMB"},"subject":{"reference":"Patient/p"}}`)
+	var types []string
+	for _, name := range s.Definitions.ResourceTypes() {
+		if s.hasEndpoint(string(name)) && name != "Observation" {
+			types = append(types, string(name))
+		}
+	}
+	list := strings.Join(types, ",")
+	if len(list) <= longestQuery {
+		t.Fatalf("%d bytes only", len(list))
+	}
+	if ids, _ := s.walkPages("Patient/p/$everything?_count=1&_type="+list, "next"); strings.Join(ids, " ") != "p e" {
+		t.Errorf("%s", ids)
+	}
+}
+
 func TestLastN(t *testing.T) {
 	s := newServer(t)
 	s.do(StatusCreated, "PUT", "Patient/p", patient("p", "1"))

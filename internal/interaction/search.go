@@ -31,6 +31,11 @@ func (s *Service) answerSearch(ctx context.Context, finder fhir.Finder, plan *se
 	if err != nil {
 		return nil, err
 	}
+	return s.answerPage(ctx, finder, plan, page)
+}
+
+// answerPage answers a search with the page that was found where finder looks.
+func (s *Service) answerPage(ctx context.Context, finder fhir.Finder, plan *searchPlan, page *fhir.SearchPage) (*Response, error) {
 	added, err := s.included(ctx, finder, plan, page)
 	if err != nil {
 		return nil, err
