@@ -1,6 +1,8 @@
 package interaction
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,8 +15,12 @@ import (
 type call struct {
 	*Request
 	parameters []parameter
+	unknown    []string // names among them that the operation does not have
 	err        error
 }
+
+// ofHTTP are parameters of any request, which shape the answer or stand in page links.
+var ofHTTP = []string{"_format", "_pretty", "_summary", "_elements", cursorParameter, keptParameter}
 
 // parameter is one in-parameter.
 type parameter struct {
@@ -40,11 +46,11 @@ const (
 // resource by itself.
 func (s *Service) newCall(request *Request) (*call, error) {
 	c := &call{Request: request}
-	for name, values := range request.Query {
-		if name == "" || name[0] == '_' {
-			continue // of HTTP: _format, _pretty
+	for _, name := range slices.Sorted(maps.Keys(request.Query)) {
+		if name == "" || slices.Contains(ofHTTP, name) {
+			continue
 		}
-		for _, value := range values {
+		for _, value := range request.Query[name] {
 			c.parameters = append(c.parameters, parameter{name: name, kind: ofPrimitive, text: value, path: name})
 		}
 	}
@@ -58,10 +64,10 @@ func (s *Service) newCall(request *Request) (*call, error) {
 	if err := c.add(root); err != nil {
 		return nil, err
 	}
-	if request.Handling == HandlingStrict && !c.operation.search {
-		return c, c.checkNames()
+	if c.operation.search {
+		return c, nil // the planner knows what there is
 	}
-	return c, nil
+	return c, c.checkNames()
 }
 
 func (c *call) add(root element.Node) error {
@@ -136,16 +142,25 @@ func badParameter(node element.Node, text string) error {
 	return fhir.NewError(fhir.KindInvalid, fhir.IssueStructure, text).At(element.Path(node))
 }
 
-// checkNames refuses parameters that the operation does not define.
+// checkNames notes parameters that the operation does not have; with strict handling
+// it refuses them.
 func (c *call) checkNames() error {
 	known := map[string]bool{}
+	for _, name := range c.operation.more {
+		known[name] = true
+	}
 	for _, p := range c.operation.Parameter {
 		known[p.Name] = known[p.Name] || p.Use == "in"
 	}
 	for i := range c.parameters {
-		if p := &c.parameters[i]; !known[p.name] {
+		p := &c.parameters[i]
+		switch {
+		case known[p.name]:
+		case c.Handling == HandlingStrict:
 			return fhir.NewError(fhir.KindInvalid, fhir.IssueNotSupported,
 				"The operation $"+c.operation.Code+" has no parameter "+quote(p.name)+".").At(p.path)
+		case !slices.Contains(c.unknown, p.name):
+			c.unknown = append(c.unknown, p.name)
 		}
 	}
 	return nil

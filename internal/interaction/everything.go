@@ -43,7 +43,7 @@ func (s *Service) everything(ctx context.Context, c *call) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.answerPage(ctx, s.Store, &searchPlan{request, query, f, nil}, page)
+	return s.answerPage(ctx, s.Store, &searchPlan{request, query, f, c.unknown}, page)
 }
 
 // focus is the resource that the URL names; nil if it names a type.
@@ -56,9 +56,7 @@ func (s *Service) focus(ctx context.Context, c *call) (*fhir.Resource, error) {
 		return nil, err
 	}
 	if focus.Deleted() {
-		gone := fhir.NewError(fhir.KindGone, fhir.IssueDeleted, focus.Key.String()+" was deleted.")
-		gone.Resource = focus
-		return nil, gone
+		return nil, gone(focus)
 	}
 	return focus, nil
 }

@@ -24,7 +24,7 @@ func (s *Service) expand(ctx context.Context, t *terminologyCall) ([]byte, error
 		designations: t.flag("includeDesignations", false), definition: t.flag("includeDefinition", false), language: t.text("displayLanguage"),
 		versions: map[string][]string{},
 	}
-	for _, name := range []string{"system-version", "check-system-version", "force-system-version"} {
+	for _, name := range versionParameters {
 		shown.versions[name] = t.texts(name)
 	}
 	if len(asked.Exclude) > maxExcluded {
@@ -119,7 +119,7 @@ func (f *expansionForm) appendParameters(dst []byte, asked *terminology.Expansio
 	for _, canonical := range asked.Exclude {
 		add("exclude-system", "valueUri", string(appendString(nil, canonical)))
 	}
-	for _, name := range []string{"system-version", "check-system-version", "force-system-version"} {
+	for _, name := range versionParameters {
 		for _, canonical := range f.versions[name] {
 			add(name, "valueUri", string(appendString(nil, canonical)))
 		}

@@ -18,6 +18,8 @@ type operation struct {
 	// body names the parameter that a resource stands for if it is sent by
 	// itself rather than in Parameters.
 	body string
+	// more are parameters that it takes beyond those of its definition.
+	more []string
 	// search says that search parameters are parameters of the operation, too.
 	search bool
 	// operators says that it is for operators, and rests on no cache.
@@ -31,12 +33,12 @@ var (
 	served = map[string]operation{
 		operationBase + "Resource-validate":    {body: "resource", run: (*Service).validate},
 		operationBase + "Patient-everything":   {run: (*Service).everything},
-		operationBase + "Encounter-everything": {run: (*Service).everything},
+		operationBase + "Encounter-everything": {more: []string{"start", "end"}, run: (*Service).everything},
 		operationBase + "Observation-lastn":    {search: true, run: (*Service).lastN},
 	}
 	servedOfTerminology = map[string]operation{
 		operationBase + "ValueSet-expand":          {body: "valueSet", run: ofTerminology((*Service).expand)},
-		operationBase + "ValueSet-validate-code":   {body: "valueSet", run: ofTerminology((*Service).validateCode)},
+		operationBase + "ValueSet-validate-code":   {body: "valueSet", more: versionParameters, run: ofTerminology((*Service).validateCode)},
 		operationBase + "CodeSystem-validate-code": {body: "codeSystem", run: ofTerminology((*Service).validateCodeOfSystem)},
 		operationBase + "CodeSystem-lookup":        {run: ofTerminology((*Service).lookup)},
 		operationBase + "CodeSystem-subsumes":      {run: ofTerminology((*Service).subsumes)},

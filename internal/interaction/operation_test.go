@@ -114,6 +114,54 @@ func TestValidateRefuses(t *testing.T) {
 	s.refuse(fhir.KindInvalid, fhir.IssueNotSupported, "POST", unknown, `{"resourceType":"Patient"}`, handling(HandlingStrict))
 }
 
+// Parameters that an operation does not have are told where the answer has a place
+// for it, and refused by name if the client wants that.
+func TestMisspeltParametersOfOperations(t *testing.T) {
+	s := newServer(t)
+	s.do(StatusCreated, "PUT", "Patient/p", patient("p", "1"))
+	s.do(StatusCreated, "PUT", "Encounter/e", `{"resourceType":"Encounter","id":"e","status":"finished","class":{"code":"AMB"},"subject":{"reference":"Patient/p"}}`)
+	const gender = "url=http://hl7.org/fhir/ValueSet/administrative-gender"
+	for _, c := range []struct{ method, target, body, name string }{
+		{"POST", "Patient/$validate?profil=http://x", patient("p", "1"), "profil"},
+		{"POST", "Patient/$validate", parameters(`{"name":"profil","valueUri":"http://x"}`, `{"name":"resource","resource":`+patient("p", "1")+`}`), "profil"},
+		{"GET", "Patient/p/$validate?_mode=delete", "", "_mode"},
+		{"GET", "Patient/p/$everything?begin=2020", "", "begin"},
+		{"GET", "Patient/p/$everything?_sinc=2020", "", "_sinc"},
+		{"POST", "Patient/p/$everything", parameters(`{"name":"begin","valueDate":"2020"}`), "begin"},
+		{"GET", "ValueSet/$expand?" + gender + "&fliter=x", "", "fliter"},
+		{"GET", "ValueSet/$expand?" + gender + "&_filter=x", "", "_filter"},
+		{"GET", "Observation/$lastn?patient=p&maxx=2", "", "maxx"},
+	} {
+		told := `The parameter \"` + c.name + `\" is not known here and was ignored.`
+		response := s.do(StatusOK, c.method, c.target, c.body)
+		if got := strings.Contains(string(response.Body), told); got == strings.Contains(c.target, "$expand") {
+			t.Errorf("%s: %s", c.target, response.Body)
+		}
+		root := valid(t, response.Body)
+		if strings.Contains(pageLink(root, "self"), c.name) {
+			t.Errorf("%s: the link to itself has what was ignored: %s", c.target, pageLink(root, "self"))
+		}
+		failure := s.refuse(fhir.KindInvalid, fhir.IssueNotSupported, c.method, c.target, c.body, handling(HandlingStrict))
+		if !strings.Contains(failure.Issues[0].Diagnostics, c.name) {
+			t.Errorf("%s: %v", c.target, failure)
+		}
+	}
+	for _, target := range []string{
+		"Patient/p/$everything?start=2020&end=2021&_since=2020&_type=Patient&_count=2&_format=json&_pretty=true&_summary=false&_elements=name",
+		"Encounter/e/$everything?start=2020&end=2021",
+		"ValueSet/$expand?" + gender + "&filter=m&system-version=http://x%7C1&_format=json",
+		"ValueSet/$validate-code?" + gender + "&code=male&system=http://hl7.org/fhir/administrative-gender&system-version=http://x%7C1",
+	} {
+		if body := s.do(StatusOK, "GET", target, "", handling(HandlingStrict)).Body; strings.Contains(string(body), "ignored") {
+			t.Errorf("%s: %s", target, body)
+		}
+	}
+	ids, _ := s.walkPages("Patient/p/$everything?_count=1&begin=2020", "next")
+	if strings.Join(ids, " ") != "p e" {
+		t.Errorf("%s", ids)
+	}
+}
+
 func TestOperationsInBundles(t *testing.T) {
 	s := newServer(t)
 	entries := []string{

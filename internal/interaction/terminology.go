@@ -40,6 +40,9 @@ func ofTerminology(run func(*Service, context.Context, *terminologyCall) ([]byte
 	}
 }
 
+// versionParameters choose versions of code systems.
+var versionParameters = []string{"system-version", "check-system-version", "force-system-version"}
+
 // chooseVersions has value sets mean the versions of code systems that the call asks
 // for. R4 defines the parameters for $expand; $validate-code takes them as later
 // releases do.

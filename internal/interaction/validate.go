@@ -26,7 +26,7 @@ func (s *Service) validate(ctx context.Context, c *call) (*Response, error) {
 	}
 	if mode == "delete" {
 		issues, err := s.validateDelete(ctx, c)
-		return outcome(issues), err
+		return c.outcome(issues), err
 	}
 	stored := !root.Exists()
 	if stored {
@@ -50,11 +50,12 @@ func (s *Service) validate(ctx context.Context, c *call) (*Response, error) {
 		}
 		issues = append(issues, more...)
 	}
-	return outcome(issues), nil
+	return c.outcome(issues), nil
 }
 
-func outcome(issues []fhir.Issue) *Response {
-	return &Response{Status: StatusOK, Body: AppendOutcome(nil, issues)}
+// outcome answers with issues, and with what was left out of account.
+func (c *call) outcome(issues []fhir.Issue) *Response {
+	return &Response{Status: StatusOK, Body: AppendOutcome(nil, slices.Concat(issues, ignored(c.unknown)))}
 }
 
 // checkMode refuses modes that do not exist, or not there.
