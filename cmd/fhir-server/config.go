@@ -41,8 +41,12 @@ func (f *databaseFlags) check() error {
 		return errors.New("--database-connections must be at least 6")
 	}
 	for name, text := range map[string]string{"--database-url": f.DatabaseURL, "--listen-database-url": f.ListenDatabaseURL} {
-		if scheme, _, ok := strings.Cut(text, "://"); ok && scheme != "postgres" && scheme != "postgresql" {
+		scheme, _, ok := strings.Cut(text, "://")
+		switch {
+		case ok && scheme != "postgres" && scheme != "postgresql":
 			return fmt.Errorf("%s must be like postgres://user:password@host/name, not %s://…", name, scheme)
+		case !ok && text != "" && !strings.Contains(text, "="): // nor keywords, as of libpq; it may hold a password
+			return fmt.Errorf("%s must be like postgres://user:password@host/name", name)
 		}
 	}
 	if f.ListenDatabaseURL != "" && f.DatabaseURL == "" {

@@ -110,6 +110,7 @@ func TestRefusedFlags(t *testing.T) {
 		"--listen=8080":                     "HOST:PORT",
 		"--auth=basic":                      "--auth",
 		"--database-url=mysql://host/x":     "--database-url must be like postgres://",
+		"--database-url=user:pw@host/x":     "--database-url must be like postgres://user:password@host/name",
 		"--cache-sync=redis":                "notify",
 		"--cache-poll-interval=1ms":         "--cache-poll-interval",
 		"--cache-poll-interval=0s":          "--cache-poll-interval",
@@ -141,6 +142,7 @@ func TestRefusedFlags(t *testing.T) {
 		{"--trusted-proxies=private,198.51.100.0/24"},
 		{"--trusted-proxies=none"},
 		{"--admin-listen="},
+		{"--database-url=host=/tmp dbname=x"},
 		{"--cache-lease=100ms"}, // the poll interval that is not given is then less
 		{"--cache-lease=1h", "--cache-poll-interval=15m"},
 	} {
