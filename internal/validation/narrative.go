@@ -14,6 +14,7 @@ var (
 	narrativeMalformed = &fault{code: fhir.IssueValue, message: "the narrative is not well-formed XML"}
 	narrativeElement   = &fault{code: fhir.IssueInvariant, key: "txt-1", message: "the narrative has an element that is not allowed"}
 	narrativeAttribute = &fault{code: fhir.IssueInvariant, key: "txt-1", message: "the narrative has an attribute that is not allowed"}
+	narrativeScript    = &fault{code: fhir.IssueInvariant, key: "txt-1", message: "the narrative has a script in an attribute"}
 	narrativeEmpty     = &fault{code: fhir.IssueInvariant, key: "txt-2", message: "the narrative has no content"}
 )
 
@@ -167,6 +168,8 @@ func (x *xhtml) attributes() (namespace string, f *fault) {
 			return "", narrativeMalformed
 		case !narrativeAttributes[name]:
 			return "", narrativeAttribute.about(name)
+		case narrativeURLs[name] && isScript(value):
+			return "", narrativeScript.about(name)
 		}
 		names = append(names, name)
 		if name == "xmlns" {

@@ -72,6 +72,11 @@ func TestNarrative(t *testing.T) {
 		{div(`<table><tbody><tr><td colspan="2" style="x">é</td></tr></tbody></table>`), nil},
 		{div(div("a")), nil},
 
+		{div(`<a href="javascript:alert(1)">a</a>`), narrativeScript},
+		{div(`<a href=" Java&#x09;Script&colon;alert(1)">a</a>`), narrativeMalformed}, // &colon; is none of HTML 4
+		{div(`<a href=" Java&#x09;Script&#58;alert(1)">a</a>`), narrativeScript},
+		{div(`<img src="VBSCRIPT:x" alt="y"/>`), narrativeScript},
+		{div(`<a href="http://a/javascript:b" title="javascript: a language">a</a>`), nil},
 		{"a", narrativeRoot},
 		{"<p>a</p>", narrativeRoot},
 		{"<div>a</div>", narrativeRoot},

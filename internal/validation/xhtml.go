@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"html"
 	"strconv"
 	"strings"
 )
@@ -17,6 +18,9 @@ var (
 		class clear color colspan compact coords dir face frame headers height href hreflang hspace id lang longdesc
 		name nowrap noshade rel rev rowspan rules scope shape size span src start style summary tabindex target title
 		type usemap valign value vspace width xml:lang xml:space xmlns`)
+
+	// narrativeURLs are the attributes that have a URL.
+	narrativeURLs = set(`cite href longdesc src usemap`)
 )
 
 func set(words string) map[string]bool {
@@ -25,6 +29,23 @@ func set(words string) map[string]bool {
 		s[word] = true
 	}
 	return s
+}
+
+// isScript reports whether a URL is one that browsers run. They
+// pass over white space and control characters in its scheme, and see through
+// references to characters.
+func isScript(value string) bool {
+	if !strings.ContainsAny(value, ":&") {
+		return false
+	}
+	scheme, _, ok := strings.Cut(html.UnescapeString(value), ":")
+	scheme = strings.ToLower(strings.Map(func(r rune) rune {
+		if r <= ' ' {
+			return -1
+		}
+		return r
+	}, scheme))
+	return ok && (scheme == "javascript" || scheme == "vbscript")
 }
 
 // referencesAreRight reports whether every & of a text begins a reference to
