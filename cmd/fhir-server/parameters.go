@@ -22,6 +22,7 @@ func newParameters(store fhir.DomainStore, codes searchedCodes, text string) (*c
 	base.UseTextSearch(textSearches[text])
 	progress := &parameter.Progress{}
 	routing := cache.New(fhir.DomainRouting, parameter.Builder(base, progress))
+	progress.Lineage = func() string { return routing.Current().Lineage }
 	return routing, &parameter.Indexing{
 		Current: func() (fhir.Basis, *parameter.Set) {
 			s := routing.Current()

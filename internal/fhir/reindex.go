@@ -10,6 +10,9 @@ type ParameterState struct {
 	// Version is that of the SearchParameter, whose versions may have the same
 	// values, one after the other.
 	Version int64
+	// Lineage is that of the database when the state was read: a failover or a restore
+	// may have lost it, and versions may be given out again.
+	Lineage string
 	// Done resources of about Total have been looked at.
 	Done, Total int64
 	Complete    bool

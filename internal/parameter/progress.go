@@ -11,6 +11,10 @@ import (
 // Progress is what an instance knows of how far parameters are indexed: what it
 // does not know of is not.
 type Progress struct {
+	// Lineage gives that of the parameters in use: states of another one tell nothing of
+	// them. nil: they are never of another.
+	Lineage func() string
+
 	states   atomic.Pointer[map[string]fhir.ParameterState]
 	revision atomic.Int64 // raised by each change
 }
@@ -19,7 +23,7 @@ type Progress struct {
 // too: it had the same values.
 func (p *Progress) of(param string, version int64) fhir.ParameterState {
 	if states := p.states.Load(); states != nil {
-		if state := (*states)[param]; state.Version+1 >= version {
+		if state := (*states)[param]; state.Version+1 >= version && (p.Lineage == nil || state.Lineage == p.Lineage()) {
 			return state
 		}
 	}
@@ -30,7 +34,7 @@ func (p *Progress) learn(all []fhir.ParameterState) {
 	next, changed := make(map[string]fhir.ParameterState, len(all)), false
 	for _, state := range all {
 		old := p.of(state.Param, 0)
-		changed = changed || old.Done != state.Done || old.Total != state.Total || old.Complete != state.Complete
+		changed = changed || old.Lineage != state.Lineage || old.Done != state.Done || old.Total != state.Total || old.Complete != state.Complete
 		next[state.Param] = state
 	}
 	p.states.Store(&next)

@@ -129,6 +129,7 @@ func (s *Store) applyBatch(ctx context.Context, conn *pgconn.PgConn, items []*it
 }
 
 func (s *Store) applyIn(ctx context.Context, p *pipeline, items []*item, state *commitState) error {
+	s.enter(items)
 	// Names are committed by themselves, before any lock is held: it does no harm
 	// to know one that no resource has.
 	if names := s.names.unknown(items); len(names) > 0 {

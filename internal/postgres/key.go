@@ -54,6 +54,13 @@ type rids struct {
 	taken atomic.Int64 // blocks
 }
 
+// forget drops what is left of the block: the database may give it out again.
+func (r *rids) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.next = r.limit
+}
+
 // take gives n ids.
 func (r *rids) take(ctx context.Context, n int) ([]int64, error) {
 	r.mu.Lock()

@@ -70,6 +70,13 @@ func (k *knownNames) unknown(items []*item) []name {
 	return slices.CompactFunc(all, func(a, b name) bool { return a.key() == b.key() })
 }
 
+// forget makes all names unknown.
+func (k *knownNames) forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	clear(k.keys)
+}
+
 // learn remembers names that are committed.
 func (k *knownNames) learn(names []name) {
 	if len(names) == 0 {

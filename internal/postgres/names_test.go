@@ -88,3 +88,40 @@ func TestKnownNamesAreBounded(t *testing.T) {
 		t.Errorf("%d names are remembered", n)
 	}
 }
+
+// What a restore has lost is not remembered: names are written again, and internal
+// ids taken anew.
+func TestRestoreIsNotRemembered(t *testing.T) {
+	s := open(t, postgrestest.New(t))
+	write := func(id string) {
+		t.Helper()
+		w := writeOn(basisOf(t, s), "Observation", id)
+		w.Index.Names = []fhir.NameValue{{Param: "code", Folded: "lost", Code: "c"}}
+		if _, err := s.Write(t.Context(), w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names := func() (n int) {
+		t.Helper()
+		if err := s.reserve.QueryRow(t.Context(), `SELECT count(*) FROM search_name`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	write("a")
+	before, blocks := names(), s.rids.taken.Load()
+	if _, err := s.reserve.Exec(t.Context(), `TRUNCATE search_name`); err != nil {
+		t.Fatal(err)
+	}
+	write("b")
+	if names() != 0 || s.rids.taken.Load() != blocks {
+		t.Errorf("in the same lineage: %d names, %d blocks", names(), s.rids.taken.Load())
+	}
+	if _, err := s.reserve.Exec(t.Context(), `SELECT raise_cache_epoch()`); err != nil {
+		t.Fatal(err)
+	}
+	write("c")
+	if before == 0 || names() != before || s.rids.taken.Load() != blocks+1 {
+		t.Errorf("after a restore: %d names, want %d; %d blocks, want %d", names(), before, s.rids.taken.Load(), blocks+1)
+	}
+}

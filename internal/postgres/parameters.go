@@ -15,14 +15,15 @@ var _ fhir.ReindexStore = (*Store)(nil)
 
 // ParameterStates implements fhir.ReindexStore.
 func (s *Store) ParameterStates(ctx context.Context) ([]fhir.ParameterState, error) {
-	rows, err := s.reserve.Query(ctx, `SELECT param, types, version, done, total, complete FROM search_parameter ORDER BY param`)
+	rows, err := s.reserve.Query(ctx, `SELECT param, types, p.version, done, total, complete, cache_lineage(epoch)
+		FROM search_parameter p, cache_version WHERE domain = 'routing' ORDER BY param`)
 	if err != nil {
 		return nil, err
 	}
 	var all []fhir.ParameterState
 	var state fhir.ParameterState
 	var types []int16
-	_, err = pgx.ForEachRow(rows, []any{&state.Param, &types, &state.Version, &state.Done, &state.Total, &state.Complete}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&state.Param, &types, &state.Version, &state.Done, &state.Total, &state.Complete, &state.Lineage}, func() error {
 		state.Types = nil
 		for _, t := range types {
 			state.Types = append(state.Types, s.types.name[t])

@@ -54,6 +54,7 @@ type Store struct {
 	hash    hasher
 	rids    rids
 	names   knownNames
+	lineage lineage
 	reader  *reader
 	writer  *writer
 	metrics *metrics

@@ -62,6 +62,7 @@ func (t *tx) items(writes []*fhir.Write) ([]*item, error) {
 
 func (t *tx) apply(ctx context.Context, p *pipeline, items, sorted []*item) error {
 	var damaged error
+	t.store.enter(items)
 	f := t.store.fencingOf(items)
 	// Names before the fence: whoever holds it never waits for another's.
 	t.addNames(p, items)
