@@ -131,3 +131,20 @@ func TestValueSetsThatIncludeThemselves(t *testing.T) {
 		})
 	}
 }
+
+// A Bundle of which each entry refers to another takes as long as it has entries.
+func TestBundleThatRefers(t *testing.T) {
+	const count = 20_000
+	var entries strings.Builder
+	for i := range count {
+		if i > 0 {
+			entries.WriteByte(',')
+		}
+		fmt.Fprintf(&entries, `{"fullUrl":"http://a/fhir/Patient/%d","resource":{"resourceType":"Patient","id":"%d","link":[{"other":{"reference":"Patient/%d"},"type":"refer"}]}}`,
+			i, i, (i+1)%count)
+	}
+	root := parse(t, `{"resourceType":"Bundle","type":"collection","entry":[`+entries.String()+`]}`)
+	if issues := onlyErrors(bounded(t, func() []fhir.Issue { return validator().Validate("Bundle", root) })); len(issues) > 0 {
+		t.Errorf("%v", issues)
+	}
+}

@@ -86,7 +86,10 @@ func (r *run) typed(n element.Node, name string) {
 	if !r.contained {
 		r.links = links
 	}
-	r.current, r.container, r.bundle, r.entries, r.ids = current, container, bundle, entries, ids
+	r.current, r.container, r.ids = current, container, ids
+	if name == "Bundle" { // else they are still the same, and entries may be known by now
+		r.bundle, r.entries = bundle, entries
+	}
 }
 
 // object checks the members of an object, that none is missing, and its rules.
