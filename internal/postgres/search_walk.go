@@ -25,13 +25,17 @@ func (q *searching) walk(ctx context.Context) ([]hit, error) {
 		segment = q.segmentOf(q.cursor.values)
 	}
 	var hits []hit
-	q.found = map[int64]bool{}
-	for ; segment >= 0 && segment <= last && len(hits) < q.wanted(); segment += step {
+	for ; segment >= 0 && segment <= last; segment += step {
 		found, err := q.walkSegment(ctx, segment, q.wanted()-len(hits))
 		if err != nil {
 			return nil, err
 		}
-		hits = append(hits, found...)
+		if hits = append(hits, found...); len(hits) >= q.wanted() {
+			break // mostly in the first
+		}
+		if q.found == nil {
+			q.found = map[int64]bool{}
+		}
 		for i := range found {
 			q.found[found[i].rid] = true
 		}

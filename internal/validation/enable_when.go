@@ -10,8 +10,8 @@ import (
 // (https://hl7.org/fhir/R4/questionnaire-definitions.html#Questionnaire.item.enableWhen.question).
 func (r *run) questionnaireRules(n element.Node) {
 	items := map[string]bool{}
-	each(n, func(item element.Node) { items[item.Get("linkId").Str()] = true })
-	each(n, func(item element.Node) {
+	eachItem(n, func(item element.Node) { items[item.Get("linkId").Str()] = true })
+	eachItem(n, func(item element.Node) {
 		for condition := range item.Get("enableWhen").Children() {
 			if question := condition.Get("question"); question.Kind() == element.String && !items[question.Str()] {
 				r.issue(question, fhir.IssueNotFound, "no item has the linkId %s", quote(question.Str()))
@@ -20,10 +20,10 @@ func (r *run) questionnaireRules(n element.Node) {
 	})
 }
 
-// each visits the items in an item, or in a Questionnaire, from above.
-func each(n element.Node, visit func(item element.Node)) {
+// eachItem visits the items in an item, or in a Questionnaire, from above.
+func eachItem(n element.Node, visit func(item element.Node)) {
 	for item := range n.Get("item").Children() {
 		visit(item)
-		each(item, visit)
+		eachItem(item, visit)
 	}
 }

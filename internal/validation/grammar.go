@@ -3,6 +3,7 @@ package validation
 import (
 	"strings"
 
+	"starling/internal/fhir/fhirpath"
 	"starling/internal/fhir/ucum"
 )
 
@@ -14,10 +15,9 @@ type grammar struct {
 }
 
 const (
-	mimeTypes = "urn:ietf:bcp:13"
-	languages = "urn:ietf:bcp:47"
-	currency  = "urn:iso:std:iso:4217"
-	ucumUnits = "http://unitsofmeasure.org"
+	mimeTypes  = "urn:ietf:bcp:13"
+	languages  = "urn:ietf:bcp:47"
+	currencies = "urn:iso:std:iso:4217"
 )
 
 // grammars are those of the specification, by canonical without version.
@@ -27,10 +27,10 @@ var grammars = map[string]grammar{
 	"http://hl7.org/fhir/ValueSet/expression-language": {mimeTypes, isMIMEType},
 	"http://hl7.org/fhir/ValueSet/all-languages":       {languages, isLanguageTag},
 	// New ones come every few years, so that no list would do.
-	"http://hl7.org/fhir/ValueSet/currencies":         {currency, isCurrency},
-	"http://hl7.org/fhir/ValueSet/ucum-units":         {ucumUnits, ucum.Valid},
-	"http://hl7.org/fhir/ValueSet/all-time-units":     {ucumUnits, func(code string) bool { return ucum.Comparable(code, "a") }},
-	"http://hl7.org/fhir/ValueSet/all-distance-units": {ucumUnits, func(code string) bool { return ucum.Comparable(code, "m") }},
+	"http://hl7.org/fhir/ValueSet/currencies":         {currencies, isCurrency},
+	"http://hl7.org/fhir/ValueSet/ucum-units":         {fhirpath.UCUM, ucum.Valid},
+	"http://hl7.org/fhir/ValueSet/all-time-units":     {fhirpath.UCUM, func(code string) bool { return ucum.Comparable(code, "a") }},
+	"http://hl7.org/fhir/ValueSet/all-distance-units": {fhirpath.UCUM, func(code string) bool { return ucum.Comparable(code, "m") }},
 }
 
 // member says whether a code is in a value set: by the terminology, and where that

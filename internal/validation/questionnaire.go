@@ -24,7 +24,7 @@ func (r *run) responseRules(n element.Node) {
 	}
 	status := n.Get("status").Str()
 	q := response{run: r, complete: status == "completed" || status == "amended" || status == "", questions: map[string]element.Node{}}
-	each(questionnaire, func(item element.Node) { q.questions[item.Get("linkId").Str()] = item })
+	eachItem(questionnaire, func(item element.Node) { q.questions[item.Get("linkId").Str()] = item })
 	q.items(n, n.Get("item"), questionnaire.Get("item"))
 }
 

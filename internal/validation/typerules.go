@@ -92,11 +92,14 @@ func systemRule(r *run, n element.Node) {
 // (https://hl7.org/fhir/R4/element.html#id). Those of a StructureDefinition are the same
 // in its snapshot and its differential; sdf-16 and sdf-17 are about each of them.
 func elementIDRule(r *run, n element.Node) {
+	if r.current.Get("resourceType").Str() == "StructureDefinition" {
+		return
+	}
 	id := n.Str()
 	if r.ids == nil {
 		r.ids = map[string]bool{}
 	}
-	if r.ids[id] && r.current.Get("resourceType").Str() != "StructureDefinition" {
+	if r.ids[id] {
 		r.issue(n, fhir.IssueInvalid, "another element of the resource has the id %s, too", quote(id))
 	}
 	r.ids[id] = true

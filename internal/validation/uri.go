@@ -39,13 +39,16 @@ func isURI(s string) bool {
 // isAbsolute reports whether a URI begins with a scheme (RFC 3986, 3.1).
 func isAbsolute(uri string) bool {
 	scheme, _, ok := strings.Cut(uri, ":")
+	if !ok || scheme == "" {
+		return false
+	}
 	for i := range len(scheme) {
 		c := scheme[i] | 0x20
 		if letter := c >= 'a' && c <= 'z'; !letter && (i == 0 || !strings.Contains("0123456789+-.", scheme[i:i+1])) {
 			return false
 		}
 	}
-	return ok && scheme != ""
+	return true
 }
 
 func isOID(s string) bool {

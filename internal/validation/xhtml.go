@@ -31,14 +31,10 @@ func set(words string) map[string]bool {
 	return s
 }
 
-// isScript reports whether a URL is one that browsers run. They
-// pass over white space and control characters in its scheme, and see through
-// references to characters.
-func isScript(value string) bool {
-	if !strings.ContainsAny(value, ":&") {
-		return false
-	}
-	scheme, _, ok := strings.Cut(html.UnescapeString(value), ":")
+// isScript reports whether a URL is one that browsers run. They pass over white space
+// and control characters in its scheme, and see through references to characters.
+func isScript(url string) bool {
+	scheme, _, ok := strings.Cut(html.UnescapeString(url), ":")
 	scheme = strings.ToLower(strings.Map(func(r rune) rune {
 		if r <= ' ' {
 			return -1

@@ -10,24 +10,31 @@ var constants = map[string]string{
 	"loinc": "http://loinc.org",
 }
 
+// constantOf gives the value of a variable that is a fixed text.
+func constantOf(name string) (text string, ok bool) {
+	if id, ok := strings.CutPrefix(name, "vs-"); ok {
+		return "http://hl7.org/fhir/ValueSet/" + id, true
+	}
+	if id, ok := strings.CutPrefix(name, "ext-"); ok {
+		return "http://hl7.org/fhir/StructureDefinition/" + id, true
+	}
+	text, ok = constants[name]
+	return text, ok
+}
+
 // isGiven reports whether every evaluation knows a variable.
 func isGiven(name string) bool {
 	switch name {
 	case "resource", "rootResource", "context":
 		return true
 	}
-	return constants[name] != "" || strings.HasPrefix(name, "vs-") || strings.HasPrefix(name, "ext-")
+	_, ok := constantOf(name)
+	return ok
 }
 
 func (c *compiler) variable(n *variable) (step, error) {
-	if text, ok := constants[n.name]; ok {
+	if text, ok := constantOf(n.name); ok {
 		return constant(text), nil
-	}
-	if name, ok := strings.CutPrefix(n.name, "vs-"); ok {
-		return constant("http://hl7.org/fhir/ValueSet/" + name), nil
-	}
-	if name, ok := strings.CutPrefix(n.name, "ext-"); ok {
-		return constant("http://hl7.org/fhir/StructureDefinition/" + name), nil
 	}
 	switch n.name {
 	case "resource":
