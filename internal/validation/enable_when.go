@@ -13,8 +13,13 @@ func (r *run) questionnaireRules(n element.Node) {
 	eachItem(n, func(item element.Node) { items[item.Get("linkId").Str()] = true })
 	eachItem(n, func(item element.Node) {
 		for condition := range item.Get("enableWhen").Children() {
-			if question := condition.Get("question"); question.Kind() == element.String && !items[question.Str()] {
-				r.issue(question, fhir.IssueNotFound, "no item has the linkId %s", quote(question.Str()))
+			question := condition.Get("question")
+			switch id := question.Str(); {
+			case question.Kind() != element.String:
+			case !items[id]:
+				r.issue(question, fhir.IssueNotFound, "no item has the linkId %s", quote(id))
+			case id == item.Get("linkId").Str():
+				r.issue(question, fhir.IssueInvalid, "the item waits for itself")
 			}
 		}
 	})

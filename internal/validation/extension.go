@@ -77,7 +77,15 @@ func (r *run) placed(p *profile, parent element.Node, m *member) bool {
 			if paths == nil {
 				paths = r.definedPaths(parent)
 			}
-			if slices.Contains(paths, strings.ReplaceAll(c.expression, "[x]", "")) {
+			// An element of a definition is named [url]#[elementId]
+			// (https://hl7.org/fhir/R4/valueset-extension-context-type.html). Which slice of a
+			// profile a value is in is not told here.
+			_, id, inDefinition := strings.Cut(c.expression, "#")
+			if !inDefinition {
+				id = c.expression
+			}
+			id, _, sliced := strings.Cut(id, ":")
+			if sliced || slices.Contains(paths, strings.ReplaceAll(id, "[x]", "")) {
 				return true
 			}
 		case "extension":
@@ -144,7 +152,7 @@ func (r *run) definedPaths(n element.Node) []string {
 			paths[i] += "." + m.slot.element.Name
 		}
 		if m.own != nil {
-			paths = append(paths, m.own.name)
+			paths = append(paths, m.own.name, m.typeName)
 			s = m.own
 			continue
 		}

@@ -308,8 +308,33 @@ func TestEnableWhen(t *testing.T) {
 	for question, want := range map[string]string{
 		"1.1": "",
 		"2":   "",
+		"2.1": "the item waits for itself",
 		"3":   `no item has the linkId "3"`,
 	} {
 		expectIssue(t, question, validate(t, fmt.Sprintf(questionnaire, question)), want)
+	}
+}
+
+// The places of an extension may be types that backbone elements have, and elements
+// named with the definition they are of.
+func TestExtensionPlaces(t *testing.T) {
+	const observation = `{"resourceType":"Observation","status":"final","code":{"text":"x"}%s}`
+	const inComponent = `,"component":[{"code":{"text":"x"},"valueString":"y","extension":[{"url":"http://example.org/placed","valueCode":"x"}]}]`
+	const atRoot = `,"extension":[{"url":"http://example.org/placed","valueCode":"x"}]`
+	for _, test := range []struct {
+		place, inner string
+		want         string
+	}{
+		{"Observation.component", inComponent, ""},
+		{"BackboneElement", inComponent, ""},
+		{"BackboneElement", atRoot, "may not be used here, but in BackboneElement"},
+		{specification + "Observation#Observation.component", inComponent, ""},
+		{specification + "Observation#Observation.component", atRoot, "may not be used here"},
+		{"http://example.org/profile#Observation.component:systolic", inComponent, ""}, // of slices it is not told
+	} {
+		extension := define(t, "http://example.org/placed", "Extension", specification+"Extension", `,"context":[{"type":"element","expression":"`+test.place+`"}]`,
+			`{"id":"Extension","path":"Extension"}`)
+		root := parse(t, fmt.Sprintf(observation, test.inner))
+		expectIssue(t, test.place, validator().With([]*fhir.Resource{extension}).Validate("Observation", root), test.want)
 	}
 }
